@@ -106,7 +106,7 @@
  * word names is never cut.
  *   align(P,P,...)          The dimensions have one extent and are cut alike.
  *   broadcast(P,...)        Never cut, nor is what is aligned with it.
- *   bloat(P,below,above)    A part also sees so many elements before and after its own.
+ *   bloat(P,below,above)    A part also sees so many elements before and after its own.  Only for arguments that are read.
  *   scale(P,block)          Index i of what P is aligned with goes with elements block * i to block * (i + 1) - 1 of P.
  *   scale(P)                The same, with as many elements as it takes for all of P.
  *   varies                  The last bits of results depend on how the arguments are cut: reproducible mode refuses this kind.

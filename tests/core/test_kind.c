@@ -130,6 +130,14 @@ TEST(tasks_in_c_state_their_privileges) {
   REFUSED(lgt_kinds_add(&kinds, "bad", "w", "align(1.0)"), "align(1.0)");
 }
 
+TEST(parts_do_not_write_beyond_themselves) {
+  REFUSED(lgt_kinds_add(&kinds, "wide", "wr", "align(0.0,1.0) bloat(0.0,0,2)"),
+          "'wide': bloat(0.0,0,2) wants an argument that is only read (r), not 'w'");
+  REFUSED(lgt_kinds_add(&kinds, "wide", "wrm", "align(0.0,1.0,2.1) bloat(1.0,1,1) bloat(2.1,1,0)"),
+          "not 'm'");
+  CHECK(lgt_kinds_add(&kinds, "narrow", "wrm", "align(0.0,1.0,2.0) bloat(1.0,3,1) bloat(0.0,0,0)") > 0);
+}
+
 TEST(failures_carry_their_line) {
   lgt_failure *f = lgt_failure_new(LGT_IO, "the disk is full", "script.lua:7");
   CHECK(f && f->refs == 1 && f->status == LGT_IO);
@@ -170,6 +178,7 @@ int main(void) {
   RUN(complex_arguments_have_two_slots);
   RUN(impossible_generators_are_refused);
   RUN(tasks_in_c_state_their_privileges);
+  RUN(parts_do_not_write_beyond_themselves);
   RUN(failures_carry_their_line);
   RUN(registering_may_run_out_of_memory);
   lgt_kinds_fini(&kinds);

@@ -145,6 +145,18 @@ fail:
   return -1;
 }
 
+/* Parts that see each other's elements may not write them: which part's would count, nothing says. */
+static lgt_status refuse_wide_writes(const lgt_kind *kind, const char *privileges) {
+  const lgt_constraint_set *set = kind->constraints;
+  for (int a = 0; a < kind->nargs; a++)
+    for (int d = 0; d < LGT_MAX_DIM; d++)
+      if (lgt_kind_writes(kind, a) && (set->below[a][d] || set->above[a][d]))
+        return lgt_err(LGT_BAD_ARGUMENT,
+                       "task kind '%s': bloat(%d.%d,%d,%d) wants an argument that is only read (r), not '%c'",
+                       kind->name, a, d, set->below[a][d], set->above[a][d], privileges[a]);
+  return LGT_OK;
+}
+
 int lgt_kinds_add(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints) {
   int nargs = (int)strlen(privileges);
   if (nargs < 1 || nargs > LGT_MAX_ARGS) {
@@ -172,7 +184,7 @@ int lgt_kinds_add(lgt_kinds *kinds, const char *name, const char *privileges, co
                                           : LGT_PRIV_READ | LGT_PRIV_WRITE;
   }
   kind->constraints = lgt_constraint_parse(constraints, nargs);
-  if (!kind->constraints) goto fail;
+  if (!kind->constraints || refuse_wide_writes(kind, privileges)) goto fail;
   if (kind->constraints->by_rows &&
       (privileges[0] != 'w' || strspn(privileges + 1, "r") != strlen(privileges + 1))) {
     lgt_err(LGT_BAD_ARGUMENT,
