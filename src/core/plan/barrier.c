@@ -46,9 +46,8 @@ static bool same_element(const barriers *b, const lgt_plan_call *call, int arg, 
   if (from->kind->privilege[w->arg] & LGT_PRIV_REDUCE) return false;
   if (!lgt_same_space(call->space.ndim, call->space.extent, from->space.ndim, from->space.extent))
     return false;
-  lgt_signature mine = lgt_signature_of(layout_of(b, call->layout[arg]), &call->space.align[arg]);
-  lgt_signature theirs = lgt_signature_of(layout_of(b, from->layout[w->arg]), &from->space.align[w->arg]);
-  return lgt_signature_equal(&mine, &theirs);
+  return lgt_pointwise(layout_of(b, call->layout[arg]), &call->space.align[arg],
+                       layout_of(b, from->layout[w->arg]), &from->space.align[w->arg]);
 }
 
 /* On devices what reads neighbours of a result may compute them (inline.h), and nothing lies between. */

@@ -172,15 +172,16 @@ static bool overwrites_what_it_reads(const lgt_fuser *fuser, const lgt_plan_call
   return false;
 }
 
+/* Do several colours of a call share elements of an argument, which stands still along a dimension that is cut? */
+static bool stands_still(const lgt_layout *layout, const lgt_plan_call *call, int arg) {
+  return lgt_partition_repeats(call->launch, lgt_signature_of(layout, &call->space.align[arg]).stride);
+}
+
 /* Do several colours of a call reduce into the same elements?  Then each has private memory for all of the root until the group
  * has run. */
 static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
   if (!(call->kind->privilege[arg] & LGT_PRIV_REDUCE)) return false;
-  lgt_signature s =
-      lgt_signature_of(lgt_layout_at(fuser->stores, call->layout[arg]), &call->space.align[arg]);
-  for (int d = 0; call->launch->kind == LGT_PARTITION_TILING && d < call->launch->ndim; d++)
-    if (call->launch->grid[d] > 1 && s.stride[d] == 0) return true;
-  return false;
+  return stands_still(lgt_layout_at(fuser->stores, call->layout[arg]), call, arg);
 }
 
 /* Does the call touch more through an argument than the elements that lie where its tile does? */
@@ -210,15 +211,11 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
       if (!lgt_views_collide(la, writes, lb, wrote)) continue;
-      lgt_signature sa = lgt_signature_of(la, &call->space.align[a]);
-      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
-      /* Equal views under one launch partition are the same sub-stores; where the view stands still
-       * along a cut dimension, several colours share its elements. */
-      bool apart = !reaches_out(&call->space.align[a]) && !reaches_out(&earlier->space.align[b]);
-      for (int d = 0; d < call->space.ndim; d++)
-        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
-          apart = false;
-      if (call->launch == earlier->launch && apart && lgt_signature_equal(&sa, &sb)) continue;
+      const lgt_alignment *align = &call->space.align[a], *its = &earlier->space.align[b];
+      /* Equal views under one launch partition are the same sub-stores, if colours share no elements of them. */
+      if (call->launch == earlier->launch && !reaches_out(align) && !reaches_out(its) &&
+          !stands_still(la, call, a) && lgt_pointwise(la, align, lb, its))
+        continue;
       if (own && !(wrote && overwrites_what_it_reads(fuser, call, a)) &&
           lgt_cells_agree(fuser, call, a, earlier, b))
         continue;

@@ -4,9 +4,9 @@
  * buffer.  That is quadratic in the calls of one group, and is paid once for each plan.
  *
  * Two accesses of one buffer
- *   - agree if they have the same strides and offset over the same space: element by element;
+ *   - agree if they are pointwise over the same space (lgt_pointwise);
  *   - are apart if the views certainly share no element;
- *   - else collide: whoever comes later in program order goes to a later loop.
+ *   - else collide: the one that is later in program order goes to a later loop.
  */
 #include <string.h>
 
@@ -21,8 +21,11 @@ enum { MAX_STREAMS = 15, LARGE_STREAM = 1 << 20 };
 
 lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align) {
   lgt_signature s = {.offset = layout->offset};
-  for (int d = 0; d < layout->ndim; d++)
-    if (align->to[d] >= 0 && layout->shape[d] != 1) s.stride[align->to[d]] = layout->stride[d];
+  for (int d = 0; d < layout->ndim; d++) {
+    if (align->to[d] < 0 || layout->shape[d] == 1) continue;
+    s.stride[align->to[d]] = layout->stride[d];
+    if (lgt_alignment_block(align, d) != 1) s.block[align->to[d]] = align->block[d];
+  }
   return s;
 }
 
@@ -109,9 +112,8 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
   lgt_item_space(w, earlier, &bndim, bextent);
   if (!ordered && lgt_same_space(andim, aextent, bndim, bextent) &&
       lgt_item_launch(w, item) == lgt_item_launch(w, earlier)) {
-    lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
-    lgt_signature as = lgt_signature_of(a, &aalign), bs = lgt_signature_of(b, &balign);
-    if (lgt_signature_equal(&as, &bs)) return earlier->loop;
+    lgt_alignment align = lgt_item_align(w, item, arg);
+    if (lgt_pointwise(a, &align, b, &its)) return earlier->loop;
   }
   return earlier->loop + 1;
 }

@@ -45,16 +45,11 @@ static user *list_users(const lgt_weave_items *items, int *count) {
   return out;
 }
 
-static lgt_signature signature(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
-  lgt_alignment align = lgt_item_align(w, item, arg);
-  return lgt_signature_of(lgt_layout_at(w->fuser->stores, item->layout[arg]), &align);
-}
-
 static bool agree(const lgt_weaver *w, const lgt_guard *g) {
-  const lgt_weave_item *item = w->items->item;
-  lgt_signature a = signature(w, &item[g->item[0]], g->arg[0]),
-                b = signature(w, &item[g->item[1]], g->arg[1]);
-  return lgt_signature_equal(&a, &b);
+  const lgt_weave_item *a = &w->items->item[g->item[0]], *b = &w->items->item[g->item[1]];
+  lgt_alignment mine = lgt_item_align(w, a, g->arg[0]), theirs = lgt_item_align(w, b, g->arg[1]);
+  return lgt_pointwise(lgt_weaver_layout(w, a->layout[g->arg[0]]), &mine,
+                       lgt_weaver_layout(w, b->layout[g->arg[1]]), &theirs);
 }
 
 static bool apart(const lgt_weaver *w, const lgt_guard *g) {
@@ -297,7 +292,8 @@ static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
     if (access->index_dim < 0) lgt_shape_strides(loop->space_ndim, loop->extent, access->stride);
   } else {
     const lgt_weave_item *item = &w->items->item[access->item];
-    lgt_signature sig = signature(w, item, access->arg);
+    lgt_alignment align = lgt_item_align(w, item, access->arg);
+    lgt_signature sig = lgt_signature_of(lgt_weaver_layout(w, item->layout[access->arg]), &align);
     access->layout = item->layout[access->arg];
     access->offset = sig.offset;
     if (access->slot != LGT_NONE)
