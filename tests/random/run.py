@@ -65,7 +65,7 @@ def draw(rng, cache, gpus):
     if rng.random() < 0.12:
         config["gpus" if gpus and rng.random() < 0.5 else "emulate"] = rng.choice([1, 1, 2, 3])
         config["domains"] = 1
-        maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["1M", "4M"])
+        maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["100K", "1M", "4M"])
     maybe("gc", 0.2, range(1, 10**6))
     maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:

@@ -170,13 +170,12 @@ static bool is_repeated(const lgt_attempt *try, int slot) {
 }
 
 /* No domain has memory for a slot if one lacks it. */
-static lgt_status go_without(lgt_attempt *try, int s) {
+static void go_without(lgt_attempt *try, int s) {
   for (int at = s; at < try->group->nslot * try->binder->map->local; at += try->group->nslot) {
     lgt_instance_release(try->binder->map, try->inst[at]);
     try->inst[at] = NULL;
   }
   try->lacks[s] = true;
-  return LGT_OK;
 }
 
 /* What a call touches in a local domain through an argument, if that is one tile. */
@@ -238,7 +237,9 @@ static lgt_status acquire_slots(lgt_attempt *try) {
       else if (none) continue;
       else if (try->group->slot[s].initial) status = hold_initial(try, s, d);
       else status = make_new(try, s, d);
-      if (status == LGT_NO_MEMORY && try->lacks && !try->group->slot[s].initial) status = go_without(try, s);
+      if (status != LGT_NO_MEMORY || !try->lacks || try->group->slot[s].initial) continue;
+      go_without(try, s);
+      status = LGT_OK;
     }
   return status;
 }
@@ -401,6 +402,33 @@ static lgt_status choose_side(lgt_attempt *try) {
   return LGT_OK;
 }
 
+/* The group with what the attempt has for it. */
+static lgt_bound bound_of(const lgt_attempt *try) {
+  return (lgt_bound){.group = try->group,
+                     .inst = try->inst,
+                     .param = try->param,
+                     .fold = try->touched.fold,
+                     .where = try->where,
+                     .last = try->last,
+                     .lacks = try->lacks,
+                     .away = !try->host,
+                     .points = try->pointed ? &try->points : NULL};
+}
+
+/* With `lacks`, a new slot whose points lack memory goes without. */
+static lgt_status acquire_points(lgt_attempt *try) {
+  if (!lgt_points_needed(try->group)) return LGT_OK;
+  lgt_bound bound = bound_of(try);
+  try->pointed = true;
+  for (;;) {
+    lgt_status status = lgt_points_acquire(try->binder, &bound, &try->points);
+    int lacks = try->points.lacks;
+    if (status != LGT_NO_MEMORY || !try->lacks || lacks < 0 || try->group->slot[lacks].initial) return status;
+    lgt_points_release(try->binder->map, try->group, &try->points);
+    go_without(try, lacks);
+  }
+}
+
 lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   bool many = !lgt_map_whole(try->binder->map);
@@ -410,7 +438,9 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
     return lgt_no_memory_to_launch();
   lgt_status status = choose_side(try);
   if (status) return status;
-  return many ? acquire_slots(try) : acquire_whole(try);
+  if (!many) return acquire_whole(try);
+  status = acquire_slots(try);
+  return status ? status : acquire_points(try);
 }
 
 lgt_status lgt_attempt_acquire_part(lgt_attempt *try) {
@@ -422,13 +452,26 @@ void lgt_attempt_release(lgt_attempt *try) {
   for (int i = 0; try->inst && i < try->group->nslot * try->binder->map->local; i++)
     lgt_instance_release(try->binder->map, try->inst[i]);
   try->inst = NULL;
+  if (try->pointed) lgt_points_release(try->binder->map, try->group, &try->points);
+  try->pointed = false;
 }
 
-bool lgt_attempt_wait(lgt_attempt *try) {
-  if (!try->binder->njob) return false;
+bool lgt_attempt_make_room(lgt_attempt *try, bool last) {
+  lgt_binder *binder = try->binder;
+  enum { WAIT, EVICT, GO_TO_HOST, NONE };
   lgt_attempt_release(try);
-  lgt_job_retire(try->binder, true);
-  return true;
+  if (try->ways == WAIT) {
+    try->ways = EVICT;
+    if (binder->njob) return lgt_job_retire(binder, true), true;
+  }
+  if (binder->map->nmemory == 1) return false;
+  if (try->ways == EVICT) { /* a device's memory may be full of what nobody needs there now */
+    try->ways = GO_TO_HOST;
+    if (!lgt_acquire_evict(binder)) return true;
+  }
+  if (try->ways == NONE || !last || try->host || binder->strict) return false;
+  try->ways = NONE;
+  return try->crowded = true;
 }
 
 /* ---- running it, and afterwards ------------------------------------------------------------------------------ */
@@ -454,11 +497,10 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
   if (try->host && try->binder->map->nmemory > 1) try->binder->host_groups++;
-  bool fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
-  lgt_failure **poison =
-      try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */
-  lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold, try->where,
-                     try->last,  poison,    try->lacks, fallible,          !try->host};
+  lgt_bound bound = bound_of(try);
+  bound.fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
+  /* One call runs if it overwrites all that has failed. */
+  if (try->group->count > 1) bound.poison = try->poison;
   return lgt_bound_run(try->binder, &bound);
 }
 

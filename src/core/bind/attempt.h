@@ -23,8 +23,11 @@ struct lgt_attempt {
   const uint64_t *kept;      /* slots that recipes will read; NULL for a rescue */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
   lgt_surveyed touched;      /* with several domains: the elements of slots that the domains' colours touch */
+  lgt_points points;         /* with several domains: of the tasks, if `pointed` */
+  bool pointed;              /* then they have to be released */
   bool *lacks;               /* by new slot: there is no memory for it; NULL: then the attempt fails as a whole */
   lgt_scalar *param;
+  int ways;                 /* how many of the ways to get memory have been tried */
   bool crowded;             /* devices lack memory for it */
   bool host;                /* it works in the host's memory, not in the domains' homes */
   lgt_exchange exchange;    /* with several domains, not for a rescue */
@@ -50,9 +53,10 @@ lgt_status lgt_attempt_acquire(lgt_attempt *attempt);
 /* The same with several domains, when all else has been tried: a new slot for which there is no memory goes without (`lacks`),
  * and the loops that touch it do not run. */
 lgt_status lgt_attempt_acquire_part(lgt_attempt *attempt);
-/* Release what the attempt has acquired, and wait for all tasks in flight, which then give memory back.  The caller must
- * look for failures that these tasks brought.  False: nothing is in flight. */
-bool lgt_attempt_wait(lgt_attempt *attempt);
+/* After an attempt that lacked memory: release what it has acquired, and make the next one likelier to succeed: wait for all
+ * tasks in flight, which give memory back; move what devices hold to the host; with `last`, work on the host.  The caller
+ * must look for failures that tasks brought, and try again.  False: there is nothing more to do. */
+bool lgt_attempt_make_room(lgt_attempt *attempt, bool last);
 void lgt_attempt_release(lgt_attempt *attempt);
 /* Launch the group's tasks. */
 lgt_status lgt_attempt_run(lgt_attempt *attempt);

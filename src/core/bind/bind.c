@@ -126,22 +126,14 @@ static lgt_status find_poison(lgt_attempt *try) {
 }
 
 /* Memory for the group's slots.  What is in flight may have to end before there is enough, and may fail, which no task that
- * is launched now inherits.  Not what comes of a second attempt, which may be copies again. */
+ * is launched now inherits. */
 static lgt_status acquire(lgt_attempt *try, bool last) {
   lgt_status status = lgt_attempt_acquire(try);
-  if (status != LGT_NO_MEMORY || (!lgt_attempt_wait(try) && try->binder->map->nmemory == 1)) return status;
-  lgt_attempt_release(try);
-  status = find_poison(try);
-  if (!status) status = lgt_attempt_acquire(try);
-  if (status != LGT_NO_MEMORY || try->binder->map->nmemory == 1) return status;
-  lgt_attempt_release(try); /* a device's memory may be full of what nobody needs there now */
-  status = lgt_acquire_evict(try->binder);
-  if (!status) status = find_poison(try);
-  if (!status) status = lgt_attempt_acquire(try);
-  if (status != LGT_NO_MEMORY || !last || try->host || try->binder->strict) return status;
-  lgt_attempt_release(try); /* it may fit into the host's */
-  try->crowded = true;
-  return lgt_attempt_acquire(try);
+  while (status == LGT_NO_MEMORY && lgt_attempt_make_room(try, last)) {
+    status = find_poison(try);
+    if (!status) status = lgt_attempt_acquire(try);
+  }
+  return status;
 }
 
 static lgt_failure *first_poison(const lgt_attempt *try) {

@@ -88,7 +88,7 @@ static const lgt_layout *root_of(const lgt_binder *binder, const lgt_plan_group 
 }
 
 lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point,
-                            lgt_instance **inst) {
+                            lgt_instance **inst, int *lacks) {
   const lgt_plan_group *group = bound->group;
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
@@ -103,7 +103,7 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
         const lgt_layout *root = root_of(binder, group, access->slot);
         lgt_rect rect = target_rect(binder, group, access, &tile);
         lgt_instance *made = lgt_instance_new(binder->map, point->domain, root, &rect);
-        if (!made) return LGT_NO_MEMORY;
+        if (!made) return *lacks = access->slot, LGT_NO_MEMORY;
         inst[access->slot] = made;
         int64_t n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
         if (k)

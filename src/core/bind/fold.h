@@ -22,8 +22,9 @@ typedef struct lgt_fold {
 lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, int *count);
 /* Before the point tasks: make room for the results.  Without it the other ranks cannot go on, and all ranks end. */
 void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, lgt_fold *fold, int nfold);
-/* A private instance for each folded slot of a colour, filled with the identity. */
-lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, lgt_instance **inst);
+/* A private instance for each folded slot of a colour, filled with the identity.  Where there is no memory for one, *lacks is
+ * its slot. */
+lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, lgt_instance **inst, int *lacks);
 /* After the point tasks: submit the folds.  `private` has nslot instances for each point; `status` says whether the point
  * tasks were launched, and the other ranks are told if they were not. */
 lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold, const lgt_point *point, int npoint,

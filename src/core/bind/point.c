@@ -530,84 +530,105 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
 /* ---- all colours ------------------------------------------------------------------------------------ */
 
 /* This rank's colours, with the domains that work on them. */
-static lgt_point *list_points(lgt_binder *binder, const lgt_partition *launch, int *count) {
+static bool list_points(lgt_binder *binder, const lgt_partition *launch, lgt_points *out) {
   int n = 0;
   for (int d = 0; d < binder->map->local; d++)
     for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) n++;
-  lgt_point *out = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out);
-  *count = 0;
-  for (int d = 0; out && d < binder->map->local; d++)
+  out->point = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out->point);
+  for (int d = 0; out->point && d < binder->map->local; d++)
     for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(launch, c);
-      if (!lgt_rect_empty(&tile)) out[(*count)++] = (lgt_point){c, d};
+      if (!lgt_rect_empty(&tile)) out->point[out->count++] = (lgt_point){c, d};
     }
-  return out;
+  return out->point;
 }
 
-/* The task of a colour that a device works on.  What is elsewhere it has as copies: numbers, which exist once on a rank, and
- * what it reduces into, which comes back. */
-static lgt_status point_away(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point,
-                             lgt_instance **inst) {
+/* The instances that a point's task is about, wherever they are. */
+static lgt_instance *instance_of(const lgt_bound *bound, const lgt_points *points, int point, int slot) {
   int n = bound->group->nslot;
-  lgt_memory *home = lgt_map_home(binder->map, point->domain);
-  lgt_instance **own = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *own);
-  lgt_status status = own ? LGT_OK : lgt_no_memory_to_launch();
-  if (status) return status;
-  memcpy(own, inst, (size_t)n * sizeof *own);
-  for (int s = 0; s < n && !status; s++) {
-    if (!inst[s] || inst[s]->memory == home) continue;
-    const lgt_layout *root = lgt_layout_at(binder->stores, bound->group->slot[s].layout);
-    own[s] = lgt_instance_in(binder->map, home, point->domain, root, &inst[s]->rect);
-    if (!own[s]) {
-      own[s] = inst[s];
-      status = lgt_no_memory_to_launch();
-    } else {
-      status = lgt_copy_submit(binder, &(lgt_copy){inst[s], own[s], inst[s]->rect, -1, -1, NULL, 0}, 1);
-    }
-  }
-  if (!status) status = point_task(binder, bound, point->colour, own);
+  return bound->fold[slot] ? points->private[point * n + slot]
+                           : bound->inst[points->point[point].domain * n + slot];
+}
+
+/* Copies of what is not in the memory where the point's domain works. */
+static lgt_status acquire_away(lgt_binder *binder, const lgt_bound *bound, lgt_points *points, int point) {
+  int n = bound->group->nslot, domain = points->point[point].domain;
+  lgt_memory *home = lgt_map_home(binder->map, domain);
   for (int s = 0; s < n; s++) {
-    if (own[s] == inst[s]) continue;
-    if (!status && bound->fold[s])
-      status = lgt_copy_submit(binder, &(lgt_copy){own[s], inst[s], inst[s]->rect, -1, -1, NULL, 0}, 1);
-    lgt_instance_release(binder->map, own[s]);
+    const lgt_instance *inst = instance_of(bound, points, point, s);
+    if (!inst || inst->memory == home) continue;
+    const lgt_layout *root = lgt_layout_at(binder->stores, bound->group->slot[s].layout);
+    lgt_instance *own = lgt_instance_in(binder->map, home, domain, root, &inst->rect);
+    if (!own) return points->lacks = s, LGT_NO_MEMORY;
+    points->away[point * n + s] = own;
+  }
+  return LGT_OK;
+}
+
+bool lgt_points_needed(const lgt_plan_group *group) {
+  return group->launch->kind != LGT_PARTITION_NONE && !lgt_shuffle_is(group);
+}
+
+lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_points *out) {
+  size_t n = (size_t)bound->group->nslot;
+  *out = (lgt_points){.lacks = -1};
+  if (!list_points(binder, bound->group->launch, out)) return lgt_no_memory_to_launch();
+  size_t bytes = ((size_t)out->count * n + 1) * sizeof *out->private;
+  out->private = lgt_arena_alloc(&binder->arena, bytes);
+  out->away = lgt_arena_alloc(&binder->arena, bytes);
+  if (!out->private || !out->away) return out->count = 0, lgt_no_memory_to_launch();
+  memset(out->private, 0, bytes);
+  memset(out->away, 0, bytes);
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < out->count && !status; i++) {
+    status = lgt_fold_private(binder, bound, &out->point[i], out->private + (size_t)i * n, &out->lacks);
+    if (!status && bound->away) status = acquire_away(binder, bound, out, i);
   }
   return status;
 }
 
-static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, int npoint,
-                              lgt_instance **private) {
+void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_points *points) {
+  for (int i = 0; i < points->count * group->nslot; i++) {
+    lgt_instance_release(map, points->private[i]);
+    lgt_instance_release(map, points->away[i]);
+  }
+}
+
+/* The task of one point.  What a device has copies of goes there before, and what it reduced comes back. */
+static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int point, lgt_instance **inst) {
   int n = bound->group->nslot;
+  const lgt_points *points = bound->points;
+  lgt_instance **away = points->away + point * n;
   lgt_status status = LGT_OK;
-  lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *inst);
-  if (!inst) return lgt_no_memory_to_launch();
-  for (int i = 0; i < npoint && !status; i++) {
-    status = lgt_fold_private(binder, bound, &point[i], private + i * n);
-    for (int s = 0; s < n; s++)
-      inst[s] = bound->fold[s] ? private[i * n + s] : bound->inst[point[i].domain * n + s];
-    if (!status && bound->away) status = point_away(binder, bound, &point[i], inst);
-    else if (!status) status = point_task(binder, bound, point[i].colour, inst);
+  for (int s = 0; s < n && !status; s++) {
+    lgt_instance *here = instance_of(bound, points, point, s);
+    inst[s] = away[s] ? away[s] : here;
+    if (!away[s]) continue;
+    status = lgt_copy_submit(binder, &(lgt_copy){here, away[s], here->rect, -1, -1, NULL, 0}, 1);
+  }
+  if (!status) status = point_task(binder, bound, points->point[point].colour, inst);
+  for (int s = 0; s < n && !status; s++) {
+    if (!away[s] || !bound->fold[s]) continue;
+    lgt_instance *here = instance_of(bound, points, point, s);
+    status = lgt_copy_submit(binder, &(lgt_copy){away[s], here, here->rect, -1, -1, NULL, 0}, 1);
   }
   return status;
 }
 
 lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   const lgt_plan_group *group = bound->group;
-  int n = group->nslot, npoint, nfold;
+  const lgt_points *points = bound->points;
+  int nfold;
   if (lgt_shuffle_is(group)) return lgt_shuffle_begin(binder, bound);
-  if (group->launch->kind == LGT_PARTITION_NONE) return point_task(binder, bound, 0, bound->inst);
-  lgt_point *point = list_points(binder, group->launch, &npoint);
+  if (!points) return point_task(binder, bound, 0, bound->inst);
   lgt_fold *fold = lgt_fold_list(binder, group, bound->fold, &nfold);
-  lgt_instance **private =
-      point ? lgt_arena_alloc(&binder->arena, ((size_t)npoint * (size_t)n + 1) * sizeof *private) : NULL;
-  if (!fold || !private) { /* the other ranks do fold */
+  lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)group->nslot + 1) * sizeof *inst);
+  if (!fold || !inst) { /* the other ranks do fold */
     if (binder->peers) binder->peers->abort(binder->peers, "out of memory while launching a task");
     return lgt_no_memory_to_launch();
   }
-  memset(private, 0, ((size_t)npoint * (size_t)n + 1) * sizeof *private);
   lgt_fold_begin(binder, group, fold, nfold);
-  lgt_status status = point_tasks(binder, bound, point, npoint, private);
-  status = lgt_fold_end(binder, bound, fold, nfold, point, npoint, private, status);
-  for (int i = 0; i < npoint * n; i++) lgt_instance_release(binder->map, private[i]);
-  return status;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < points->count && !status; i++) status = run_point(binder, bound, i, inst);
+  return lgt_fold_end(binder, bound, fold, nfold, points->point, points->count, points->private, status);
 }

@@ -5,6 +5,21 @@
 
 #include "move/job.h"
 
+/* A colour of this rank, and the local domain that works on the colour. */
+typedef struct lgt_point {
+  int colour, domain;
+} lgt_point;
+
+/* The colours of this rank, and what their tasks work on besides the domains' instances: nslot for each, a ref each or
+ * NULL.  In the binder's arena. */
+typedef struct lgt_points {
+  lgt_point *point;
+  int count;
+  int lacks;              /* a slot for which there is no memory; -1: none */
+  lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h) */
+  lgt_instance **away;    /* copies in a device's memory: of numbers, which exist once on a rank, and of `private` */
+} lgt_points;
+
 /* A group with instances for its slots: nslot for each local domain. */
 typedef struct lgt_bound {
   const lgt_plan_group *group;
@@ -17,15 +32,18 @@ typedef struct lgt_bound {
   const bool *lacks;          /* by slot: there is no memory for it, as its `poison` says; NULL: there is for all */
   bool fallible;              /* its tasks are fallible (exec.h) */
   bool away;                  /* they work in the memories of devices */
+  const lgt_points *points;   /* NULL: the launch domain is one point, or a variant's own (shuffle.h) */
 } lgt_bound;
 
 /* A slot without memory that the loop touches, so that the loop cannot run; -1: there is none. */
 int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop);
 
-/* A colour of this rank, and the local domain that works on the colour. */
-typedef struct lgt_point {
-  int colour, domain;
-} lgt_point;
+/* Acquire the memory of all points, before any task is launched: an attempt that lacks it can still wait, or go elsewhere.
+ * The caller must release what there is after an error, too. */
+lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_points *out);
+void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_points *points);
+/* Does the group need points? */
+bool lgt_points_needed(const lgt_plan_group *group);
 
 /* Build and submit the group's tasks, and those that fold what several colours reduced, here and on other ranks. */
 lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound);

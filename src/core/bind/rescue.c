@@ -144,7 +144,7 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
     binder->rescued++;
     lgt_pool_widen(binder->map->pool, more);
     status = lgt_attempt_acquire(&try);
-    if (status && lgt_attempt_wait(&try)) {
+    while (status == LGT_NO_MEMORY && !failure && lgt_attempt_make_room(&try, true)) {
       failure = failure_of_inputs(binder, elided, recipe->binding); /* by what was in flight, perhaps */
       if (!failure) status = lgt_attempt_acquire(&try);
     }
