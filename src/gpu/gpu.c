@@ -35,6 +35,7 @@ static void close_gpu(lgt_device *device) {
     if (gpu->alerts) gpu->cuda->cuStreamSynchronize(gpu->alerts);
     if (gpu->alerts) gpu->cuda->cuStreamDestroy_v2(gpu->alerts);
     lgt_gpu_free_events(gpu);
+    lgt_gpu_free_ring(gpu);
   }
   gpu->cuda->cuCtxSetCurrent(NULL);
   gpu->cuda->cuDevicePrimaryCtxRelease_v2(gpu->number);
@@ -100,7 +101,7 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
   if (!gpu) return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
   gpu->cuda = cuda;
   gpu->device = (lgt_device){.class = LGT_CLASS_CUDA,
-                             .copies_wait = true,
+                             .staging = LGT_RING_BYTES / 2,
                              .target = &gpu->target,
                              .alloc = alloc,
                              .free = release,

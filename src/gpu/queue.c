@@ -1,8 +1,5 @@
 /* queue.c - a queue is a stream.  See gpu.h.
  *
- * Memory of the host is pageable: the driver copies it through pinned memory of its own, and may have done so before the
- * call returns.
- *
  * An event's end is told by a function in a stream of its own, which waits for the event: behind the event it would hold up
  * what comes there.  The function calls nothing of the driver.  Where the device has failed no such function is called;
  * whoever waits looks again after a moment.
@@ -10,11 +7,6 @@
 #include <string.h>
 
 #include "gpu.h"
-
-struct lgt_event {
-  lgt_gpu *gpu;
-  CUevent event;
-};
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
 
@@ -37,6 +29,7 @@ void lgt_gpu_queue_free(lgt_queue *queue) {
     cuda->cuStreamDestroy_v2(queue->stream);
     if (queue->scratch) cuda->cuMemFree_v2(queue->scratch);
   }
+  lgt_gpu_drop_stages(queue, true);
   lgt_mem_free(queue);
 }
 
@@ -130,7 +123,7 @@ static int64_t plane_height(const lgt_gpu *gpu, const lgt_box *box, const int64_
 }
 
 /* One call of the driver for all of the box if it can, else one for each plane, or each row. */
-static lgt_status copy_box(const lgt_queue *queue, const lgt_box *box) {
+lgt_status lgt_gpu_copy_box(const lgt_queue *queue, const lgt_box *box) {
   if (box->count[0] == 1 && box->count[1] == 1) return copy_run(queue, box);
   lgt_box b = *box;
   if (b.count[1] == 1) { /* rows, one to a plane, are a plane of rows */
@@ -151,15 +144,17 @@ static lgt_status copy_box(const lgt_queue *queue, const lgt_box *box) {
   for (int64_t i = 0; i < b.count[d] && !status; i++) {
     part.to = b.to + i * b.to_stride[d];
     part.from = b.from + i * b.from_stride[d];
-    status = copy_box(queue, &part);
+    status = lgt_gpu_copy_box(queue, &part);
   }
   return status;
 }
 
 lgt_status lgt_gpu_copy(lgt_queue *queue, const lgt_box *box) {
   if (box->bytes <= 0 || box->count[0] <= 0 || box->count[1] <= 0) return LGT_OK;
+  bool staged = false;
   lgt_status status = lgt_gpu_enter(queue->gpu);
-  return status ? status : copy_box(queue, box);
+  if (!status) status = lgt_gpu_stage(queue, box, &staged);
+  return status || staged ? status : lgt_gpu_copy_box(queue, box);
 }
 
 /* Is the element the same `size` bytes over and over? */
@@ -218,6 +213,7 @@ static void destroy(lgt_event *event) {
 
 void lgt_gpu_event_free(lgt_event *event) {
   lgt_gpu *gpu = event->gpu;
+  if (event->stages) lgt_gpu_land(event, false);
   pthread_mutex_lock(&gpu->lock);
   bool kept = lgt_spares_give(&gpu->events, event);
   pthread_mutex_unlock(&gpu->lock);
@@ -238,7 +234,10 @@ lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event) {
   lgt_gpu *gpu = queue->gpu;
   lgt_status status = lgt_gpu_enter(gpu);
   if (!status) status = LGT_CUDA(gpu->cuda, cuEventRecord(event->event, queue->stream));
-  if (status) gpu->cuda->cuStreamSynchronize(queue->stream);
+  if (!status && queue->staged) lgt_gpu_attach_stages(queue, event);
+  if (!status) return LGT_OK;
+  gpu->cuda->cuStreamSynchronize(queue->stream);
+  if (queue->staged) lgt_gpu_drop_stages(queue, false);
   return status;
 }
 
@@ -266,5 +265,6 @@ bool lgt_gpu_query(lgt_event *event, lgt_status *status) {
     *status = lgt_cuda_check(result, "work of the device");
     gpu->cuda->cuEventSynchronize(event->event);
   }
+  if (event->stages) lgt_gpu_land(event, !*status);
   return true;
 }

@@ -166,6 +166,85 @@ TEST(it_copies_on_the_host) {
   device->close(device);
 }
 
+/* Larger than the pinned memory, in rows that are apart on both sides, behind many small copies that nobody has asked for. */
+TEST(it_copies_in_pieces) {
+  enum { ROWS = 3000, ROW = 1500, PITCH = 1600, ALL = ROWS * PITCH, SMALL = 600 };
+  lgt_device *device = open_device(0);
+  lgt_queue *q = device->queue_new(device), *r = device->queue_new(device);
+  lgt_event *e = device->event_new(device), *f = device->event_new(device);
+  size_t bytes = ALL * sizeof(int64_t);
+  int64_t *from = malloc(bytes), *to = malloc(bytes), small[SMALL], value = 0;
+  char *p = device->alloc(device, bytes), *s = device->alloc(device, sizeof small);
+  CHECK(p && s && device->staging > 0 && device->staging < ROWS * ROW * 8);
+  for (int i = 0; i < ALL; i++) from[i] = i, to[i] = -1;
+  for (int64_t i = 0; i < SMALL; i++) {
+    small[i] = -1;
+    CHECK(!copy_line(r, device, s + 8 * i, &i, 8, true));
+  }
+  for (int i = 0; i < SMALL; i++) CHECK(!copy_line(r, device, &small[i], s + 8 * i, 8, false));
+  CHECK(!device->record(r, f));
+  lgt_box box = {p, (char *)from, ROW * 8, {1, ROWS}, {0, PITCH * 8}, {0, PITCH * 8}, device, NULL};
+  CHECK(!device->fill(q, p, &value, 4, (int64_t)bytes / 4));
+  CHECK(!device->copy(q, &box) && device->staging_waits > 0 && device->staged_bytes > ROWS * ROW * 8);
+  memset(from, 0, bytes); /* it was read */
+  box = (lgt_box){(char *)to, p, ROW * 8, {1, ROWS}, {0, PITCH * 8}, {0, PITCH * 8}, NULL, device};
+  CHECK(!device->copy(q, &box) && !device->record(q, e) && !over(device, e) && !over(device, f));
+  for (int i = 0; i < ALL; i++) CHECK(to[i] == (i % PITCH < ROW ? i : -1));
+  for (int i = 0; i < SMALL; i++) CHECK(small[i] == i);
+  device->queue_free(q);
+  device->queue_free(r);
+  device->free(device, p, bytes);
+  device->free(device, s, sizeof small);
+  device->event_free(e);
+  device->event_free(f);
+  device->close(device);
+  free(from);
+  free(to);
+}
+
+/* Neither the caller nor the device waits for the other one. */
+TEST(a_copy_does_not_wait) {
+  enum { COUNT = 50000 };
+  static double from[COUNT], to[COUNT];
+  lgt_device *device = open_device(0);
+  lgt_queue *q = device->queue_new(device);
+  lgt_event *e = device->event_new(device);
+  char *p = device->alloc(device, sizeof from);
+  for (int turn = 0; turn < 20; turn++) { /* 8 MiB */
+    for (int i = 0; i < COUNT; i++) from[i] = turn + i, to[i] = -1;
+    CHECK(!copy_line(q, device, p, from, sizeof from, true));
+  }
+  CHECK_EQ(device->staging_waits, 0);
+  memset(from, 0, sizeof from);
+  CHECK(!copy_line(q, device, to, p, sizeof to, false) && !device->record(q, e));
+  CHECK(to[COUNT - 1] == -1 && !over(device, e)); /* it arrives when it is asked for */
+  for (int i = 0; i < COUNT; i++) CHECK(to[i] == 19 + i);
+  device->queue_free(q);
+  device->free(device, p, sizeof from);
+  device->event_free(e);
+  device->close(device);
+}
+
+/* Where nothing can be pinned, copies are done all the same. */
+TEST(it_works_without_pinned_memory) {
+  double from[N], to[N];
+  fflush(NULL);
+  pid_t child = fork();
+  if (!child) {
+    setenv("LGT_FAKE_CUDA_PINNED", "1M", 1);
+    setenv("LGT_FAKE_CUDA_STRICT", "1", 1);
+    lgt_device *device = open_device(0);
+    fill_line(from, to);
+    bool good = device && !round_trip(device, from, to, N) && device->staging == 0 && !device->staged_bytes;
+    for (int i = 0; i < N && good; i++) good = to[i] == 2 * from[i];
+    if (device) device->close(device);
+    exit(!good);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK_EQ(status, 0);
+}
+
 TEST(two_of_them_copy_between) {
   int32_t from[5 * 6], to[5 * 6], zero = 0;
   lgt_device *a = open_device(0), *b = open_device(1);
@@ -255,11 +334,14 @@ TEST(each_call_may_fail) {
 int main(void) {
   /* Before the driver is initialised here: children cannot use it afterwards. */
   RUN(each_call_may_fail);
+  RUN(it_works_without_pinned_memory);
   setenv("LGT_FAKE_CUDA_DEVICES", "2", 1);
   setenv("LGT_FAKE_CUDA_STRICT", "1", 1);
   RUN(it_keeps_the_contract);
   RUN(it_copies_boxes);
   RUN(it_copies_on_the_host);
+  RUN(it_copies_in_pieces);
+  RUN(a_copy_does_not_wait);
   RUN(two_of_them_copy_between);
   RUN(a_text_that_is_wrong_is_refused);
   return check_done();

@@ -11,7 +11,10 @@
  * stood for at that moment: once that is over the event may be recorded again, or freed, though the queue has not come there yet.
  *
  * Addresses of a device are the device's: the host may compute with them, but only an `on_host` device's may be followed.
- * A copy may have its ends in the host's memory, in the device's own, or in that of another device of the same class.
+ * A copy may have its ends in the host's memory, in the device's own, or in that of another device of the same class.  What is
+ * copied from the host's memory to a device may be read there before the call returns: nothing in a queue may still have
+ * to write it.  What is copied to the host's memory may be written by `query`, when it says that an event behind the copy is
+ * over: nothing but other copies to there may be put into a queue before, if it uses that memory.
  *
  * Failures.  An operation that returns a status was not put into the queue.  One that fails there fails what is behind it
  * up to the next event, which has the status.  A queue that waits for such an event goes on all the same: a caller whose work
@@ -58,9 +61,11 @@ struct lgt_device {
   lgt_device_class class;
   bool on_host; /* the host may follow its addresses */
   lgt_traits traits;
-  char name[64];      /* for people */
-  bool lost;          /* it has failed for good */
-  bool copies_wait;   /* a copy with an end in the host's memory makes the caller wait for all that is before it in its queue */
+  char name[64]; /* for people */
+  bool lost;     /* it has failed for good */
+  /* Bytes that may be copied between it and the host's memory before the caller has to wait for what is in queues; INT64_MAX:
+   * the caller never has to.  And how often that happened; bytes that went through memory of the device's own choice. */
+  int64_t staging, staging_waits, staged_bytes;
   char failure[160];  /* why there is no memory, if it is not because there is too little; else empty */
   lgt_target *target; /* owned: what makes code for it (kernel.h); NULL: it runs the host's */
 

@@ -356,6 +356,7 @@ lgt_device *lgt_device_emulate(int64_t bytes, uint64_t seed) {
   if (!e) return lgt_err(LGT_NO_MEMORY, "out of memory for an emulated device"), NULL;
   e->device = (lgt_device){.class = LGT_CLASS_EMULATED,
                            .traits = {.lanes = 4, .workers = 1, .limit = bytes},
+                           .staging = INT64_MAX,
                            .name = "an emulated device",
                            .alloc = alloc,
                            .free = release,

@@ -78,6 +78,7 @@ lgt_device *lgt_device_host(void) {
   static lgt_device host = {.class = LGT_CLASS_HOST,
                             .on_host = true,
                             .traits = {.lanes = 4, .workers = 1},
+                            .staging = INT64_MAX,
                             .name = "the host",
                             .alloc = alloc,
                             .free = release,

@@ -115,7 +115,7 @@ static bool follow(lgt_task *before, lgt_task *after) {
   const struct lgt_job_offload *b = ((lgt_job *)before)->offload;
   struct lgt_job_offload *a = ((lgt_job *)after)->offload;
   int i = 0;
-  if (a->late) return false;
+  if (a->late || (a->from_host && b->lane % LGT_QUEUES == LGT_QUEUE_OUT)) return false;
   if (a->lane == b->lane) return true;
   while (i < a->nneed && a->need[i].lane != b->lane) i++;
   if (i == LGT_MOST_NEEDS) return false;
@@ -151,10 +151,16 @@ void lgt_offload_begin(lgt_binder *binder) {
   }
 }
 
-static bool touches_host(const lgt_job *job) {
-  for (int i = 0; i < job->ncopy; i++)
-    if (lgt_instance_on_host(job->copy[i].from) || lgt_instance_on_host(job->copy[i].to)) return true;
-  return false;
+static void look_at_copies(lgt_job *job) {
+  struct lgt_job_offload *p = job->offload;
+  int64_t bytes = 0;
+  for (int i = 0; i < job->ncopy; i++) {
+    const lgt_copy *c = &job->copy[i];
+    bool from = lgt_instance_on_host(c->from);
+    p->from_host |= from;
+    if (from || lgt_instance_on_host(c->to)) bytes += lgt_elements(&c->rect, c->runs, c->along) * c->to->elem;
+  }
+  p->late = bytes > p->place->device->staging;
 }
 
 static int queue_for(const lgt_job *job) {
@@ -172,7 +178,7 @@ lgt_status lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
   p->place = place;
   p->enqueue = enqueue;
   p->lane = (int)(place - binder->map->memory - 1) * LGT_QUEUES + queue_for(job);
-  p->late = place->device->copies_wait && touches_host(job);
+  look_at_copies(job);
   p->where = binder->where;
   job->task.outside = &binder->offload;
   job->task.fallible = true;

@@ -32,6 +32,7 @@ struct lgt_job_offload {
   lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* puts the work into a queue; NULL: nothing */
   int lane;
   bool late;         /* to put it into the queue makes the caller wait: not before all that it waits for is done */
+  bool from_host;    /* it reads memory of the host when it is put into the queue: not before that has arrived */
   bool alerted;      /* its end will wake the submitting thread */
   bool recorded;     /* the event stands for it; else nothing of it is in the queue */
   int64_t number;    /* in its lane, once it has begun */

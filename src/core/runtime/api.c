@@ -554,6 +554,11 @@ void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on !=
 
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
+  int64_t staged = 0, staging_waits = 0;
+  for (int m = 1; m < rt->map.nmemory; m++) {
+    staged += rt->map.memory[m].device->staged_bytes;
+    staging_waits += rt->map.memory[m].device->staging_waits;
+  }
   const struct {
     const char *name;
     int64_t value;
@@ -582,6 +587,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"copies_from_devices", rt->map.downloads},
       {"bytes_to_devices", rt->map.up_bytes},
       {"bytes_from_devices", rt->map.down_bytes},
+      {"bytes_staged", staged},         /* of both, through pinned memory, so that nobody waits for the bus */
+      {"staging_waits", staging_waits}, /* ... unless that memory was full */
       {"bytes_read", rt->file_read},
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
@@ -608,6 +615,8 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
   rt->binder.queue_waits = 0;
+  for (int m = 1; m < rt->map.nmemory; m++)
+    rt->map.memory[m].device->staged_bytes = rt->map.memory[m].device->staging_waits = 0;
   rt->binder.host_groups = 0;
   rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;
