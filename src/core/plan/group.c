@@ -184,13 +184,6 @@ static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, 
   return stands_still(lgt_layout_at(fuser->stores, call->layout[arg]), call, arg);
 }
 
-/* Does the call touch more through an argument than the elements that lie where its tile does? */
-static bool reaches_out(const lgt_alignment *align) {
-  for (int d = 0; d < LGT_MAX_DIM; d++)
-    if (align->below[d] || align->above[d]) return true;
-  return false;
-}
-
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
  * reads of others, to itself: nobody overwrites what it has yet to read. */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
@@ -211,10 +204,9 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
       if (!lgt_views_collide(la, writes, lb, wrote)) continue;
-      const lgt_alignment *align = &call->space.align[a], *its = &earlier->space.align[b];
-      /* Equal views under one launch partition are the same sub-stores, if colours share no elements of them. */
-      if (call->launch == earlier->launch && !reaches_out(align) && !reaches_out(its) &&
-          !stands_still(la, call, a) && lgt_pointwise(la, align, lb, its))
+      /* Then each colour touches what it touched before, if colours share no elements of it. */
+      if (call->launch == earlier->launch && !stands_still(la, call, a) &&
+          lgt_pointwise(la, &call->space.align[a], lb, &earlier->space.align[b]))
         continue;
       if (own && !(wrote && overwrites_what_it_reads(fuser, call, a)) &&
           lgt_cells_agree(fuser, call, a, earlier, b))

@@ -21,12 +21,24 @@ enum { MAX_STREAMS = 15, LARGE_STREAM = 1 << 20 };
 
 lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align) {
   lgt_signature s = {.offset = layout->offset};
-  for (int d = 0; d < layout->ndim; d++) {
-    if (align->to[d] < 0 || layout->shape[d] == 1) continue;
-    s.stride[align->to[d]] = layout->stride[d];
-    if (lgt_alignment_block(align, d) != 1) s.block[align->to[d]] = align->block[d];
-  }
+  for (int d = 0; d < layout->ndim; d++)
+    if (align->to[d] >= 0 && layout->shape[d] != 1) s.stride[align->to[d]] = layout->stride[d];
   return s;
+}
+
+/* A halo, a block for each point, and a dimension that is whole are several elements. */
+static bool names_one(const lgt_layout *layout, const lgt_alignment *align) {
+  for (int d = 0; d < layout->ndim; d++)
+    if ((align->to[d] < 0 && layout->shape[d] != 1) || align->below[d] || align->above[d] ||
+        lgt_alignment_block(align, d) != 1)
+      return false;
+  return true;
+}
+
+bool lgt_pointwise(const lgt_layout *layout, const lgt_alignment *align, const lgt_layout *other,
+                   const lgt_alignment *its) {
+  lgt_signature a = lgt_signature_of(layout, align), b = lgt_signature_of(other, its);
+  return lgt_signature_equal(&a, &b) && names_one(layout, align) && names_one(other, its);
 }
 
 lgt_alignment lgt_item_align(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
@@ -101,18 +113,15 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
   const lgt_layout *a = lgt_weaver_layout(w, item->layout[arg]),
                    *b = lgt_weaver_layout(w, earlier->layout[other]);
   int andim, bndim;
-  /* What calls by rows have to do with is done before the kernel comes to a block of rows, and may be any rows. */
-  lgt_alignment its = lgt_item_align(w, earlier, other);
-  if (lgt_kind_by_rows(item->kind) ||
-      (lgt_kind_by_rows(earlier->kind) && (its.to[0] < 0 || its.below[0] || its.above[0])))
-    ordered = true;
+  /* A call by rows runs before the kernel comes to its block of rows. */
+  if (lgt_kind_by_rows(item->kind)) ordered = true;
   int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
   if (!lgt_layout_may_overlap(a, b)) return 0;
   lgt_item_space(w, item, &andim, aextent);
   lgt_item_space(w, earlier, &bndim, bextent);
   if (!ordered && lgt_same_space(andim, aextent, bndim, bextent) &&
       lgt_item_launch(w, item) == lgt_item_launch(w, earlier)) {
-    lgt_alignment align = lgt_item_align(w, item, arg);
+    lgt_alignment align = lgt_item_align(w, item, arg), its = lgt_item_align(w, earlier, other);
     if (lgt_pointwise(a, &align, b, &its)) return earlier->loop;
   }
   return earlier->loop + 1;

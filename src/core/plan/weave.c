@@ -150,10 +150,16 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t 
 
 typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy everything first */
 
+/* Do two arguments of an item lie alike in its space? */
+static bool alike_in(const lgt_weaver *w, const lgt_weave_item *item, int a, int b) {
+  lgt_alignment x = lgt_item_align(w, item, a), y = lgt_item_align(w, item, b);
+  return item->layout[a] == item->layout[b] && !memcmp(&x, &y, sizeof x);
+}
+
 /* Does the item read, through another view, what it writes through `arg`?  No loop could hold both. */
 static bool reads_elsewhere(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
   for (int a = 0; a < item->nargs; a++)
-    if (item->in[a] == buffer &&
+    if (item->in[a] == buffer && (lgt_item_reduces(item, arg) || !alike_in(w, item, arg, a)) &&
         lgt_weave_after(w, item, arg, item, a, lgt_item_reduces(item, arg)) > item->loop)
       return true;
   return false;

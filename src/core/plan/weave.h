@@ -110,21 +110,16 @@ typedef struct lgt_weaver {
   int nloop, loop_room;
 } lgt_weaver;
 
-/* Of an argument, along the dimensions of the space that the argument is aligned with: strides, and how many elements stand for
- * one of the space (0: one). */
+/* Strides of an argument along the dimensions of the space that the argument is aligned with. */
 typedef struct lgt_signature {
-  int64_t offset, stride[LGT_MAX_DIM], block[LGT_MAX_DIM];
+  int64_t offset, stride[LGT_MAX_DIM];
 } lgt_signature;
 lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align);
 static inline bool lgt_signature_equal(const lgt_signature *a, const lgt_signature *b) {
   return !__builtin_memcmp(a, b, sizeof *a);
 }
-/* Do two arguments, whose spaces have the same extents, name the same elements of their root at each point?  Halos do not count. */
-static inline bool lgt_pointwise(const lgt_layout *layout, const lgt_alignment *align, const lgt_layout *other,
-                                 const lgt_alignment *its) {
-  lgt_signature a = lgt_signature_of(layout, align), b = lgt_signature_of(other, its);
-  return lgt_signature_equal(&a, &b);
-}
+/* Does each of two arguments, whose spaces have the same extents, name one element of their root at each point, both the same? */
+bool lgt_pointwise(const lgt_layout *layout, const lgt_alignment *align, const lgt_layout *other, const lgt_alignment *its);
 static inline const lgt_layout *lgt_weaver_layout(const lgt_weaver *weaver, uint32_t number) {
   return lgt_layout_at(weaver->fuser->stores, number);
 }
