@@ -108,6 +108,71 @@ TEST(recipes) {
   lgt_close(rt);
 }
 
+static lgt_plan *plan_of(int ncall, int nloop) {
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++) {
+    lgt_plan *plan = rt->fuser.table[i];
+    if (plan && plan->ncall == ncall && plan->group[0].nloop == nloop) return plan;
+  }
+  return NULL;
+}
+
+static uint32_t layout_of_part(int64_t first, int64_t count) {
+  return lgt_stores_slice(&rt->stores, lgt_stores_dense(&rt->stores, LGT_FLOAT64, 1, &(int64_t){N}), 0, first,
+                          count, 1);
+}
+
+/* s = 2 x, t = s + x: a loop; d = s[1:] - s[:-1] needs a second one. */
+TEST(the_order_of_loops) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  lgt_id x = vector(), s = apply("a1 c2 mul =0", x, 0), t = apply("a1 a2 add =0", s, x), d;
+  int64_t less = N - 1;
+  d = array_of(rt, LGT_FLOAT64, 1, &less);
+  CHECK(s && t && d);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 sub =0"), 3, d, lgt_array_slice(rt, s, 0, 1, N - 1, 1),
+                lgt_array_slice(rt, s, 0, 0, N - 1, 1)));
+  CHECK(!lgt_fence(rt));
+  lgt_plan *plan = plan_of(3, 2);
+  CHECK(plan);
+  SOUND(lgt_plan_verify(&rt->fuser, plan));
+  lgt_weave_item *item = plan->group[0].items->item;
+  CHECK(item[0].loop == 0 && item[1].loop == 0 && item[2].loop == 1);
+  PLANT(plan, item[2].loop, 0, "items 0 and 2 touch other elements of an array in one loop");
+  PLANT(plan, item[0].loop, 1, "item 1 runs before item 0");
+  PLANT(plan, item[1].layout[1], layout_of_part(1, N - 1), "items 0 and 1 touch other elements");
+  lgt_weave_item first = item[0]; /* a loop's items run as they lie */
+  item[0] = item[1];
+  item[1] = first;
+  FINDS(lgt_plan_verify(&rt->fuser, plan), "items 1 and 0 touch other elements");
+  lgt_close(rt);
+}
+
+/* x = 3 x, but for its last element. */
+TEST(the_order_within_a_loop) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  lgt_id x = vector(), front = lgt_array_slice(rt, x, 0, 0, N - 1, 1);
+  double ones[N];
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  CHECK(!lgt_array_copy_in(rt, x, ones));
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a0 c3 mul =0"), 1, front) && !lgt_fence(rt));
+  lgt_plan *plan = plan_of(1, 1);
+  CHECK(plan);
+  lgt_plan_loop *loop = &plan->group[0].loop[0];
+  const lgt_loop *code = loop->kernel->loop;
+  CHECK(code->naccess == 2 && code->ninst == 4 && code->inst[0].op == LGT_OP_LOAD &&
+        code->inst[3].op == LGT_OP_STORE);
+  SOUND(lgt_plan_verify(&rt->fuser, plan));
+  PLANT(plan, loop->access[code->inst[3].b].offset, 1, "access 0 loads what access 1 writes at other points");
+  PLANT(plan, loop->access[code->inst[0].a].stride[0], 0,
+        "access 0 loads what access 1 writes at other points");
+  lgt_inst load = code->inst[0];
+  code->inst[0] = code->inst[3];
+  code->inst[3] = load;
+  FINDS(lgt_plan_verify(&rt->fuser, plan), "instruction 3 loads what instruction 0 has written");
+  code->inst[3] = code->inst[0];
+  code->inst[0] = load;
+  lgt_close(rt);
+}
+
 TEST(windows) {
   CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
   lgt_id x = vector(), y = apply("a1 c2 mul =0", x, 0);
@@ -134,6 +199,8 @@ TEST(windows) {
 int main(void) {
   RUN(plans);
   RUN(recipes);
+  RUN(the_order_of_loops);
+  RUN(the_order_within_a_loop);
   RUN(windows);
   return check_done();
 }

@@ -152,6 +152,38 @@ static bool verify_access(const verifier *v, int l, const lgt_plan_access *acces
   return true;
 }
 
+/* Do two accesses of a loop come to common elements? */
+static bool overlap(const verifier *v, const lgt_plan_access *a, const lgt_plan_access *b) {
+  return a->slot != LGT_NONE && a->slot == b->slot && a->byte == b->byte &&
+         lgt_layout_may_overlap(layout_of(v, a->layout), layout_of(v, b->layout));
+}
+
+/* Chunks and elements of a loop run in any order: what one of its accesses writes, others may load only for the same point,
+ * before it is written.  (Several arguments of one call may store to the same elements.) */
+static bool verify_accesses(const verifier *v, int l) {
+  const lgt_plan_loop *loop = &v->group->loop[l];
+  const lgt_loop *code = loop->kernel->loop;
+  for (int a = 0; a < code->naccess; a++)
+    for (int b = 0; b < code->naccess && code->access[a].mode == LGT_ACCESS_LOAD; b++) {
+      const lgt_plan_access *p = &loop->access[a], *q = &loop->access[b];
+      int mode = code->access[b].mode;
+      if ((mode != LGT_ACCESS_STORE && mode != LGT_ACCESS_REDUCE) || !overlap(v, p, q)) continue;
+      bool same = mode == LGT_ACCESS_STORE && p->offset == q->offset;
+      for (int d = 0; d < loop->space_ndim; d++)
+        if (loop->extent[d] > 1 && p->stride[d] != q->stride[d]) same = false;
+      if (!same)
+        return WRONG("plan: group %d, loop %d: access %d loads what access %d writes at other points",
+                     v->number, l, a, b);
+    }
+  for (int i = 0; i < code->ninst; i++)
+    for (int k = 0; k < i && code->inst[i].op == LGT_OP_LOAD; k++)
+      if (lgt_op_effect(code->inst[k].op) &&
+          overlap(v, &loop->access[code->inst[i].a], &loop->access[code->inst[k].b]))
+        return WRONG("plan: group %d, loop %d: instruction %d loads what instruction %d has written",
+                     v->number, l, i, k);
+  return true;
+}
+
 static bool verify_loop(const verifier *v, int l) {
   const lgt_plan_loop *loop = &v->group->loop[l];
   const lgt_plan *plan = v->plan;
@@ -171,6 +203,83 @@ static bool verify_loop(const verifier *v, int l) {
   for (int d = 0; d < loop->ndim; d++)
     if (loop->dim[d] < 0 || loop->dim[d] >= loop->space_ndim)
       return WRONG("plan: group %d, loop %d: dimension %d", v->number, l, d);
+  return verify_accesses(v, l);
+}
+
+/* ---- order ----------------------------------------------------------------------------------------------- */
+
+/* The space of an item: of its call; of a copy that renaming makes, the copied piece. */
+static int space_of(const verifier *v, const lgt_weave_item *item, const int64_t **extent) {
+  const lgt_layout *piece = layout_of(v, item->layout[0]);
+  const lgt_space *space = item->call == LGT_NONE ? NULL : &v->plan->call[item->call].space;
+  *extent = space ? space->extent : piece->shape;
+  return space ? space->ndim : piece->ndim;
+}
+
+/* The element of its root that an item's argument names at a point; -1: several. */
+static int64_t element_at(const verifier *v, const lgt_weave_item *item, int arg, const int64_t *point) {
+  const lgt_layout *layout = layout_of(v, item->layout[arg]);
+  const lgt_alignment *align = item->call == LGT_NONE ? NULL : &v->plan->call[item->call].space.align[arg];
+  int64_t at = layout->offset;
+  for (int d = 0; d < layout->ndim; d++) {
+    int to = align ? align->to[d] : d;
+    if (layout->shape[d] == 1) continue;
+    if (to < 0 || (align && (align->below[d] || align->above[d] || lgt_alignment_block(align, d) != 1)))
+      return -1;
+    at += point[to] * layout->stride[d];
+  }
+  return at;
+}
+
+/* Do two arguments name the same element, and no other, at each point of a space that their items share?  They do if they agree
+ * in one corner and in those beside it. */
+static bool same_elements(const verifier *v, const lgt_weave_item *x, int a, const lgt_weave_item *y, int b) {
+  const int64_t *extent, *other;
+  int64_t point[LGT_MAX_DIM] = {0};
+  int ndim = space_of(v, x, &extent);
+  if (ndim != space_of(v, y, &other)) return false;
+  for (int d = 0; d < ndim; d++)
+    if (extent[d] != other[d]) return false;
+  for (int d = -1; d < ndim; d++) {
+    if (d >= 0) point[d] = extent[d] - 1;
+    int64_t at = element_at(v, x, a, point);
+    if (at < 0 || at != element_at(v, y, b, point)) return false;
+    if (d >= 0) point[d] = 0;
+  }
+  return true;
+}
+
+/* Does one of the items depend on the other through these arguments: do they share elements that one of them writes? */
+static bool depend(const verifier *v, const lgt_weave_item *x, int a, const lgt_weave_item *y, int b) {
+  bool wrote = x->out[a] != LGT_NONE && (x->out[a] == y->out[b] || x->out[a] == y->in[b]);
+  bool writes = y->out[b] != LGT_NONE && y->out[b] == x->in[a];
+  return (wrote || writes) && lgt_layout_may_overlap(layout_of(v, x->layout[a]), layout_of(v, y->layout[b]));
+}
+
+/* Item i comes before item j in the program: does j run after i, if it depends on i?  In one loop it does if both touch the
+ * same elements at each point, and i is the first; calls by rows run before the rest of a loop. */
+static bool verify_pair(const verifier *v, int i, int j) {
+  const lgt_weave_item *x = &v->group->items->item[i], *y = &v->group->items->item[j];
+  for (int a = 0; a < x->nargs; a++)
+    for (int b = 0; b < y->nargs && x->loop >= y->loop; b++) {
+      if (!depend(v, x, a, y, b)) continue;
+      if (x->loop > y->loop)
+        return WRONG("plan: group %d: item %d runs before item %d, on which it depends", v->number, j, i);
+      if (i > j || lgt_kind_native(y->kind) || lgt_item_reduces(x, a) || lgt_item_reduces(y, b) ||
+          !same_elements(v, x, a, y, b))
+        return WRONG("plan: group %d: items %d and %d touch other elements of an array in one loop",
+                     v->number, i, j);
+    }
+  return true;
+}
+
+static bool verify_order(const verifier *v) {
+  const lgt_weave_items *items = v->group->items;
+  for (int i = 0; i < items->nitem; i++)
+    for (int j = 0; j < items->nitem; j++)
+      if (items->item[i].loop != LGT_NONE && items->item[j].loop != LGT_NONE &&
+          lgt_item_order(&items->item[i]) < lgt_item_order(&items->item[j]) && !verify_pair(v, i, j))
+        return false;
   return true;
 }
 
@@ -258,6 +367,7 @@ bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
     if (!verify_slots(&v) || !verify_finals(&v)) return false;
     for (int l = 0; l < v.group->nloop; l++)
       if (!verify_loop(&v, l)) return false;
+    if (!verify_order(&v)) return false;
     for (int e = 0; e < v.group->nelided; e++)
       if (!verify_recipe(&v, e)) return false;
   }
