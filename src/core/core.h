@@ -20,7 +20,7 @@
  *   move       jobs, copies and messages as tasks; which elements move, and between whom
  *     peers binder job template offload poison message moves acquire touch exchange image image_* agree
  *   bind       a plan meets the stores of one window, and becomes tasks
- *     bind work point fold shuffle survey rescue attempt
+ *     bind work point fold shuffle survey rescue attempt side
  *   trace      what repeats in the stream of launches
  *     repeats
  *   ops        what is no loop over elements: tasks with variants in C

@@ -22,13 +22,16 @@
  * Options of a configuration: name, type, default, whether lgt_option may change it, meaning.  They are set, from weakest to
  * strongest, by the default, by LGT_<NAME> in the environment, and by lgt_config_set.  INT: 0 or more; COUNT: 1 or more;
  * BOOL: 0 or 1, also no/yes, off/on, false/true; SIZE: bytes or elements, may end in K, M, G or T, powers of 1024; EXTENT: a
- * SIZE of 1 or more; DEVICES: a number, none or all; TIME: seconds; TEXT: any text.
+ * SIZE of 1 or more; DEVICES: a number, none, all or auto; TIME: seconds; TEXT: any text.
  *   cpus           INT     0              worker threads including the script's own; 0: one for each core
  *   domains        COUNT   1              memory domains this process behaves as, each with its own copies of data
  *   emulate        INT     0              for tests: devices that this process emulates, each for a domain of its own
  *   emulate_mem    SIZE    256M           bytes of memory of each of them
- *   gpus           DEVICES none           GPUs for each process to compute on: a number, all or none
+ *   gpus           DEVICES auto           GPUs for each process to compute on: a number, all, none, or auto: one, for what it
+ *                                         is faster at
  *   gpu_mem        SIZE    0              bytes of memory of each of them that arrays may take; 0: most of what is free
+ *   gpu_credit     INT     0              with gpus=auto: milliseconds that trying a GPU may cost besides a tenth of the
+ *                                         program's time
  *   gpu_strict     BOOL    0              refuse what has no variant for GPUs, instead of running it on the host
  *   mem            SIZE    0              bytes that arrays may take; 0: what the machine or its cgroup has to give
  *   ranks          INT     0              processes that run the script together; -n N starts them; 0: as mpirun has

@@ -51,6 +51,27 @@ static lgt_status attribute(const lgt_gpu *gpu, CUdevice_attribute which, int64_
   return status;
 }
 
+/* Float64 operations of a multiprocessor in a clock: chips for computing, and those for graphics. */
+static int doubles_of(int major, int minor) {
+  enum { AMPERE = 32, HOPPER = 64, GRAPHICS = 2 };
+  if (major == 8) return minor ? GRAPHICS : AMPERE;
+  return major == 9 || (major == 10 && !minor) ? HOPPER : GRAPHICS;
+}
+
+/* Both rates of memory and arithmetic are less in practice than what the clocks say. */
+static lgt_status read_rates(const lgt_gpu *gpu, int doubles, lgt_rates *out) {
+  static const double SHARE_OF_PEAK = 0.8, BUS = 12e9; /* PCI express, through memory that is pinned */
+  int64_t clock = 0, memory_clock = 0, width = 0;      /* kHz, bits */
+  lgt_status status = attribute(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clock);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_clock);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &width);
+  if (status) return status;
+  *out = (lgt_rates){.memory = SHARE_OF_PEAK * 2 * 1e3 * (double)memory_clock * (double)width / 8,
+                     .operations = SHARE_OF_PEAK * 1e3 * (double)clock * doubles * gpu->device.traits.workers,
+                     .bus = BUS};
+  return LGT_OK;
+}
+
 static lgt_status read_traits(lgt_gpu *gpu) {
   lgt_traits *traits = &gpu->device.traits;
   int64_t major = 0, minor = 0, units = 0;
@@ -68,7 +89,7 @@ static lgt_status read_traits(lgt_gpu *gpu) {
   traits->workers = (int)units;
   traits->lanes = 32;
   lgt_gpu_target(gpu, (int)major, (int)minor);
-  return LGT_OK;
+  return read_rates(gpu, doubles_of((int)major, (int)minor), &traits->rates);
 }
 
 /* What arrays may take. */

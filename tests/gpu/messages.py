@@ -70,7 +70,7 @@ def main():
     case("a stub", ["--gpus=1", "-e", USE], 1, err="stub of a toolkit.*LD_LIBRARY_PATH", env={"LGT_FAKE_CUDA_INIT": "34"})
     case("mismatch", ["--gpus=1", "-e", USE], 1, err="restart the machine", env={"LGT_FAKE_CUDA_INIT": "803"})
     case("too many", ["--gpus=3", "-e", USE], 1, err="gpus = 3: there are 2", env={"LGT_FAKE_CUDA_DEVICES": "2"})
-    case("no number", ["--gpus=some", "-e", USE], 1, err="expected a whole number.* or none, or all")
+    case("no number", ["--gpus=some", "-e", USE], 1, err="expected a whole number.* or none, all, or auto")
     case("too much memory", ["--gpus=1", "--gpu-mem=8G", "-e", USE], 1, err="gpu-mem = 8589934592: Emulated device 0 has 1073741824")
     case("taken by others", ["--gpus=1", "-e", USE], 1, err="no memory|too little", env={"LGT_FAKE_CUDA_TAKEN": "1G"})
     case("and emulated ones", ["--gpus=1", "--emulate=1", "-e", USE], 1, err="choose one of them")
@@ -84,6 +84,11 @@ def main():
     for device in "--gpus=1", "--emulate=1":
         case(f"strict {device}", [device, "--gpu-strict", "-e", STRICT],
              out=r"false\t.*'sort' would run on the host, which --gpu-strict forbids: it has no variant for devices.*\n2$")
+    for why, env in {"old driver": {"LGT_FAKE_CUDA_DRIVER": "11020"}, "no device": {"LGT_FAKE_CUDA_DEVICES": "0"},
+                     "old chip": {"LGT_FAKE_CUDA_CHIP": "75"}, "no memory": {"LGT_FAKE_CUDA_TAKEN": "1G"}}.items():
+        case(f"by default the host goes on alone: {why}", ["--gpu-credit=1000", "-e", f"{USE}; {USE}"], out="^45\n45\n$", env=env)
+        case(f"and says so: {why}", ["--gpu-credit=1000", "--debug=map:1", "-e", f"{USE}; {USE}"], out="^45\n45\n$",
+             err="no GPU is used: ", env=env)
     loads_nothing()
     return failed > 0
 

@@ -2,7 +2,7 @@
 """Programs print the same with devices as without, to the last digit: on one, on three, and on two ranks with one each.
 
 The GPUs are those of the emulated driver, which is strict: a mistake of order, of bounds or of what is left behind fails the
-case.  Those that the core emulates have the processor's kernels and queues that are late.  The runs without devices are divided
+case.  Where groups run by estimate, it is drawn here (--jitter) for each group, on each rank by itself.  Those that the core emulates have the processor's kernels and queues that are late.  The runs without devices are divided
 among as many domains, since the order of sums follows from that.  Besides, GPUs that have little memory: what does not fit
 moves to the host, or is computed there.
 
@@ -34,6 +34,8 @@ SETTINGS = {
     "on a small GPU": (["--gpus=1", "--gpu-mem=64K"], ONE),
     "on a device": (["--emulate=1"], ONE),
     "on three devices": (["--emulate=3", "--min-tile=1", "--jitter=3"], THREE),
+    "on either side": (["--jitter=7", "--gpus=auto"], ONE),
+    "on either side of two ranks": (["-n", "2", "--jitter=7", "--gpus=auto", "--min-tile=1"], RANKS),
     "on two ranks with a device": (["-n", "2", "--emulate=1", "--min-tile=1"], RANKS),
 }
 ON_GPUS = list(SETTINGS)[:3]
@@ -81,7 +83,7 @@ def compare(args, name, label, folder):
     devices, without = SETTINGS[label]
     env = {"LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_STRICT": "1", "LGT_FAKE_CUDA_DEVICES": "3",
            "LGT_FAKE_CUDA_DELAY": "5"}
-    plain, ours = Run(args, without, name, folder, {}), Run(args, devices, name, folder, env)
+    plain, ours = Run(args, ["--gpus=none", *without], name, folder, {}), Run(args, devices, name, folder, env)
     if plain.why or ours.why:
         return f"without devices: {plain.why}" if plain.why else ours.why
     if not ours.stats.get("device_tasks"):

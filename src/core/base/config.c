@@ -58,7 +58,7 @@ static const char *const expectation[] = {
     [SIZE] = "a number, perhaps followed by K, M, G or T: 0, or 1 and more, below 4194304T",
     [EXTENT] = "a number, perhaps followed by K, M, G or T: 1 or more, below 4194304T",
     [TIME] = "a number of seconds, more than 0: from 0.001 to 1000000",
-    [DEVICES] = "a whole number, 0 or more, at most 2147483647, or none, or all",
+    [DEVICES] = "a whole number, 0 or more, at most 2147483647, or none, all, or auto",
 };
 
 static bool parse_int(const char *text, int least, int *out) {
@@ -96,6 +96,7 @@ static bool parse_size(const char *text, int64_t *out) {
 static bool parse_devices(const char *text, int *out) {
   if (!strcasecmp(text, "none")) return *out = 0, true;
   if (!strcasecmp(text, "all")) return *out = LGT_ALL_DEVICES, true;
+  if (!strcasecmp(text, "auto")) return *out = LGT_DEVICES_BY_ESTIMATE, true;
   return parse_int(text, 0, out);
 }
 
@@ -338,7 +339,7 @@ static const char *heading_of(const char *name) {
 static void write_help(void) {
   static const char *const placeholder[] = {
       [INT] = "N",       [COUNT] = "N",      [BOOL] = "0|1",  [SIZE] = "SIZE",
-      [EXTENT] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT", [DEVICES] = "N|all"};
+      [EXTENT] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT", [DEVICES] = "N|all|auto"};
   size_t used = 0;
   for (int i = 0; i < NVARIABLE; i++) {
     const variable *v = &variables[i];

@@ -14,7 +14,8 @@
 
 /* type, field, default, may change at run time, must be the same on all ranks, help.
  * Types: INT (0 or more), COUNT (1 or more), BOOL (0 or 1, also no/yes, off/on, false/true), SIZE (bytes or
- * elements; text may end in K, M, G or T: powers of 1024), DEVICES (a number, "none": 0, or "all": LGT_ALL_DEVICES), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
+ * elements; text may end in K, M, G or T: powers of 1024), DEVICES (a number, "none": 0, "all": LGT_ALL_DEVICES, or
+ * "auto": LGT_DEVICES_BY_ESTIMATE), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
  * string). */
 /* clang-format off */
 #define LGT_CONFIG_LIST(X)                                                                          \
@@ -22,8 +23,9 @@
   X(COUNT, domains, "1", 0, 1, "memory domains this process behaves as, each with its own copies of data") \
   X(INT, emulate, "0", 0, 1, "for tests: devices that this process emulates, each for a domain of its own") \
   X(SIZE, emulate_mem, "256M", 0, 0, "bytes of memory of each of them") \
-  X(DEVICES, gpus, "none", 0, 1, "GPUs for each process to compute on: a number, all or none") \
+  X(DEVICES, gpus, "auto", 0, 1, "GPUs for each process to compute on: a number, all, none, or auto: one, for what it is faster at") \
   X(SIZE, gpu_mem, "0", 0, 0, "bytes of memory of each of them that arrays may take; 0: most of what is free") \
+  X(INT, gpu_credit, "0", 0, 0, "with gpus=auto: milliseconds that trying a GPU may cost besides a tenth of the program's time") \
   X(BOOL, gpu_strict, "0", 0, 1, "refuse what has no variant for GPUs, instead of running it on the host") \
   X(SIZE, mem, "0", 0, 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
   X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N starts them; 0: as mpirun has") \
@@ -58,7 +60,7 @@
   X(BOOL, check, "0", 0, 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
 /* clang-format on */
 
-enum { LGT_ALL_DEVICES = -1 };
+enum { LGT_ALL_DEVICES = -1, LGT_DEVICES_BY_ESTIMATE = -2 };
 
 struct lgt_config {
 #define LGT_CONFIG_INT(field)                 int field;

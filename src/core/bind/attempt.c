@@ -6,6 +6,7 @@
 
 #include "move/acquire.h"
 #include "bind/point.h"
+#include "bind/side.h"
 #include "kernel/grid.h"
 #include "memory/replica.h"
 #include "move/message.h"
@@ -323,11 +324,16 @@ static bool has_code(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   lgt_kernels *kernels = try->binder->fuser->kernels;
   if (!try->binder->map->memory[1].device->target) return true; /* they run the host's */
-  for (int l = 0; l < group->nloop; l++)
-    if (!may_launch(try, &group->loop[l])) return false;
   for (int l = 0; l < group->nloop; l++) lgt_kernel_prepare(kernels, group->loop[l].kernel);
   for (int l = 0; l < group->nloop; l++)
     if (!lgt_kernel_loaded(kernels, group->loop[l].kernel)) return false;
+  return true;
+}
+
+/* May the devices be launched with the group's loops? */
+static bool may_launch_all(const lgt_attempt *try) {
+  for (int l = 0; l < try->group->nloop && try->binder->map->memory[1].device->target; l++)
+    if (!may_launch(try, &try->group->loop[l])) return false;
   return true;
 }
 
@@ -343,7 +349,7 @@ static bool is_shared(const lgt_attempt *try, int s) {
 
 /* Why the group must run on the host, whose memory attached arrays have (devices read copies of it), and whose functions
  * calls of C are.  NULL: it need not. */
-static const char *why_on_host(const lgt_attempt *try) {
+static const char *must_be_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   if (group->nnative) return "it has no variant for devices";
   if (try->crowded) return "devices lack memory for it";
@@ -353,6 +359,13 @@ static const char *why_on_host(const lgt_attempt *try) {
         lgt_attempt_store(try, group->slot[s].root)->attached)
       return "it writes memory of the host program";
   }
+  return may_launch_all(try) ? NULL : lgt_message();
+}
+
+static const char *why_on_host(lgt_attempt *try) {
+  const char *why = must_be_host(try);
+  if (!why && try->binder->side.by_estimate && !try->source) why = lgt_side_choose(try);
+  if (why) return why;
   return has_code(try) ? NULL : lgt_message();
 }
 
@@ -371,10 +384,11 @@ static void want_host(const lgt_attempt *try) {
 /* For lgt_explain.  Without memory it says less. */
 static void note_host(const lgt_attempt *try, const char *why) {
   lgt_plan_notes *notes = lgt_plan_group_lasting(try->group)->notes;
+  const char *name = host_kind(try->group)->name, *had = notes->on_host;
+  if (why && had && !strncmp(had, name, strlen(name)) && !strcmp(had + strlen(name) + 2, why)) return;
   lgt_mem_free(notes->on_host);
   notes->on_host = NULL;
   if (!why) return;
-  const char *name = host_kind(try->group)->name;
   size_t size = strlen(name) + strlen(why) + 3;
   notes->on_host = lgt_mem_alloc(size);
   if (notes->on_host) snprintf(notes->on_host, size, "%s: %s", name, why);
@@ -490,6 +504,18 @@ static lgt_status copy_rest(lgt_attempt *try, int s, int domain) {
   return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }
 
+/* Where a group runs although it might elsewhere, and why. */
+static void report_side(const lgt_attempt *try) {
+  if (try->binder->map->nmemory == 1 || try->source) return;
+  const char *why = lgt_plan_group_lasting(try->group)->notes->on_host;
+  const lgt_estimate *e = &try->estimate;
+  lgt_label label = {.category = try->host ? "on the host" : "on a device",
+                     .name = try->host && why ? why : host_kind(try->group)->name,
+                     .line = try->where};
+  lgt_profile_mark(try->binder->profile, &label, "\"host_us\":%.1f,\"device_us\":%.1f,\"copies_us\":%.1f",
+                   1e6 * (e->host + e->down), 1e6 * (e->device + e->up), 1e6 * (e->down + e->up));
+}
+
 lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++)
@@ -497,6 +523,8 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
   if (try->host && try->binder->map->nmemory > 1) try->binder->host_groups++;
+  lgt_side_count(try);
+  if (try->binder->profile) report_side(try);
   lgt_bound bound = bound_of(try);
   bound.fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
   /* One call runs if it overwrites all that has failed. */

@@ -35,6 +35,7 @@ struct lgt_attempt {
   lgt_failure **poison;     /* refs, by slot: the failure of contents that it reads or writes in part; NULL: nothing failed */
   lgt_taint taint;          /* the results that depend on these failures */
   bool all_poisoned;        /* all results are poisoned */
+  lgt_estimate estimate;    /* side.h; of 0 where nobody chose */
 };
 
 /* A set of slots, as bits. */

@@ -34,12 +34,20 @@ typedef struct lgt_event lgt_event;
 
 typedef enum lgt_device_class { LGT_CLASS_HOST, LGT_CLASS_EMULATED, LGT_CLASS_CUDA, LGT_CLASSES } lgt_device_class;
 
+/* What a device can do in a second; of one that has no rates of its own they are 0. */
+typedef struct lgt_rates {
+  double memory;     /* bytes that kernels read and write */
+  double operations; /* with numbers of 8 bytes */
+  double bus;        /* bytes between it and the host */
+} lgt_rates;
+
 /* What planning asks of a device. */
 typedef struct lgt_traits {
   int lanes;           /* elements of 8 bytes that one step of a worker computes */
   int workers;         /* that share the chunks of a nest */
   int64_t cache_bytes; /* that they share */
   int64_t limit;       /* bytes of memory; 0: unknown */
+  lgt_rates rates;
 } lgt_traits;
 
 /* Bytes in up to three dimensions: count[0] times count[1] runs of `bytes`. */

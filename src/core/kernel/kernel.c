@@ -400,6 +400,10 @@ bool lgt_kernel_loaded(lgt_kernels *kernels, lgt_kernel *kernel) {
   return false;
 }
 
+lgt_kernel_state lgt_kernel_state_on_targets(const lgt_kernel *kernel) {
+  return (lgt_kernel_state)atomic_load_explicit(&((const entry *)kernel)->on_targets, memory_order_acquire);
+}
+
 void *lgt_kernel_code_on(const lgt_kernel *kernel, const lgt_target *target) {
   return ((const entry *)kernel)->code[target->number];
 }

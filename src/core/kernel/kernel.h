@@ -48,7 +48,7 @@ lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out);
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile);
 /* Are there targets? */
 bool lgt_kernels_for_devices(const lgt_kernels *kernels);
-/* One more target, which is borrowed; before the first kernel.  All are of one class. */
+/* One more target, which is borrowed; before code for targets is first wanted.  All are of one class. */
 void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target);
 /* End the background thread, and unload what targets have loaded. */
 void lgt_kernels_stop(lgt_kernels *kernels);
@@ -64,6 +64,8 @@ void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel);
 
 /* Code for all targets is wanted. */
 void lgt_kernel_prepare(lgt_kernels *kernels, lgt_kernel *kernel);
+/* Whether targets have code, without waiting: COLD, QUEUED, READY, or FAILED. */
+lgt_kernel_state lgt_kernel_state_on_targets(const lgt_kernel *kernel);
 /* Wait until the targets have code for a loop that is prepared; false, with a message: it cannot be made. */
 bool lgt_kernel_loaded(lgt_kernels *kernels, lgt_kernel *kernel);
 /* The code that a target has loaded. */

@@ -50,6 +50,18 @@ typedef struct lgt_lane {
   int64_t seen[LGT_MOST_LANES]; /* what it was told to wait for in each other lane */
 } lgt_lane;
 
+/* Which side groups run on by default (side.h). */
+typedef struct lgt_side {
+  bool by_estimate;      /* else on devices, if they can */
+  bool unopened;         /* no device is open yet ... */
+  bool wanted;           /* ... and one is wanted */
+  int stage;             /* counts openings: estimates of earlier ones are out of date */
+  double credit;         /* seconds */
+  double missed;         /* seconds that all groups would have won so far; unopened */
+  int64_t copies, bytes; /* between the host and devices that are counted */
+  uint64_t jitter;       /* state of random choices, for tests; 0: none */
+} lgt_side;
+
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
@@ -83,16 +95,17 @@ typedef struct lgt_binder {
   const lgt_plan_group *selecting; /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
   lgt_selected *selected;          /* owned: by touch of that group */
   int selected_room;
-  lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
-  int64_t share_limit;                            /* bytes: a larger array is not gathered, for a rank would lack room */
-  int64_t sent, messages;                         /* counters: bytes, and messages, to other ranks */
-  int64_t replicate;                              /* bytes: a task may bring no larger array whole to every rank */
-  lgt_outside offload;                            /* how the executor looks after queues of devices (offload.h) */
-  lgt_lane lane[LGT_MOST_LANES];                  /* what is in these queues: those of the first device, of the next one, ... */
-  int64_t device_tasks, queue_waits;              /* counters; of what queues are told to wait for */
-  int64_t copied;                                 /* counter: tasks that were made by copying (template.h) */
-  int64_t host_groups;                            /* counter: groups that ran on the host although there are devices */
-  bool strict;                                    /* such a group is refused */
+  lgt_job *underway, **underway_end; /* messages that have begun and are not done */
+  int64_t share_limit;               /* bytes: a larger array is not gathered, for a rank would lack room */
+  int64_t sent, messages;            /* counters: bytes, and messages, to other ranks */
+  int64_t replicate;                 /* bytes: a task may bring no larger array whole to every rank */
+  lgt_outside offload;               /* how the executor looks after queues of devices (offload.h) */
+  lgt_lane lane[LGT_MOST_LANES];     /* what is in these queues: those of the first device, of the next one, ... */
+  int64_t device_tasks, queue_waits; /* counters; of what queues are told to wait for */
+  int64_t copied;                    /* counter: tasks that were made by copying (template.h) */
+  int64_t host_groups;               /* counter: groups that ran on the host although there are devices */
+  bool strict;                       /* such a group is refused */
+  lgt_side side;
   lgt_outside messaging;                          /* how the executor looks after messages */
   bool dry;                                       /* tasks do nothing: for measuring what comes before them */
   bool check;                                     /* verify each kernel's accesses against its slots */

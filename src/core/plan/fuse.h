@@ -189,6 +189,12 @@ typedef struct lgt_halo {
   int64_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
 } lgt_halo;
 
+/* Seconds that a group takes on the host and on a device (side.h); those for copies that each needs first, and for code. */
+typedef struct lgt_estimate {
+  double host, device, down, up, wait;
+} lgt_estimate;
+enum { LGT_MOST_MOVES = 20 };
+
 /* What belongs to a group and is no part of its plan; all is made when first needed. */
 typedef struct lgt_plan_notes {
   lgt_touch *touch; /* owned; touch.h */
@@ -209,6 +215,12 @@ typedef struct lgt_plan_notes {
   bool foreseen;  /* what later groups of the plan need is among that */
   char *name;     /* owned; in the profile */
   char *on_host;  /* owned: why its last run was the host's although there are devices, and which operation's; NULL: it was not */
+  int estimated;  /* 0: the estimate is not made, or of another stage (side.h) */
+  bool alone;     /* its last run was before any device was opened */
+  lgt_estimate on;     /* without copies */
+  lgt_estimate chosen; /* of the last run, with copies; 0 if nobody chose */
+  double missed;       /* seconds that it would have won on a device since it moved there last */
+  int moves;           /* how often it moved there and then found its arrays on the host again */
 } lgt_plan_notes;
 
 typedef struct lgt_plan_group {

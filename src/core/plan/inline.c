@@ -164,7 +164,7 @@ static void mark(const maker *m, bool *needed) {
   }
 }
 
-static int work_of(const lgt_inst *in) {
+int lgt_inline_work(const lgt_inst *in) {
   if (in->op <= LGT_OP_INDEX) return 0;
   if (in->op == LGT_OP_DIV || in->op == LGT_OP_SQRT || in->op == LGT_OP_POWER) return QUOTIENT;
   bool function = in->op >= LGT_OP_CBRT || in->op == LGT_OP_POW || in->op == LGT_OP_ATAN2 ||
@@ -227,7 +227,7 @@ static bool pays(const maker *m, const bool *needed) {
   double work = 0, bytes = LAUNCH_BYTES;
   int size = 0, one = 0, insts = 0;
   for (int i = 0; i < code->ninst; i++)
-    if (needed[i]) one += work_of(&code->inst[i]), insts++;
+    if (needed[i]) one += lgt_inline_work(&code->inst[i]), insts++;
   for (int b = 0; b < code->naccess; b++)
     if (m->spare[b]) size += lgt_dtype_size(code->access[b].dtype);
   bytes += elements(loop) * size;
@@ -458,7 +458,7 @@ static void find_idle(lgt_plan_group *group) {
 
 bool lgt_inline_applies(const lgt_fuser *fuser) {
   return lgt_solver_whole(&fuser->solver) && lgt_kernels_for_devices(fuser->kernels) &&
-         fuser->config->kernel_fusion;
+         fuser->config->kernel_fusion && fuser->config->gpus != LGT_DEVICES_BY_ESTIMATE;
 }
 
 lgt_status lgt_inline_loops(lgt_weaver *w) {

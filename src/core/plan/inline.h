@@ -12,6 +12,7 @@
  *   views       all that is read there lies within what one earlier loop has written, element by element, perhaps shifted
  *   order       what that loop reads is not overwritten until the last of its readers has run
  *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
+ * Where a group may run on either side by estimate (side.h) no loop is inlined: the host would compute all of it anew.
  *
  * It works on the loops of a group as assemble.c has built them, from the first to the last, and only where there is one memory
  * domain: with several, tiles and halos follow from the calls' views.  Plans with such loops are not shifted (shift.h).
@@ -24,5 +25,7 @@
 /* Are loops inlined at all? */
 bool lgt_inline_applies(const lgt_fuser *fuser);
 lgt_status lgt_inline_loops(lgt_weaver *weaver);
+/* How many operations an instruction counts for. */
+int lgt_inline_work(const lgt_inst *inst);
 
 #endif

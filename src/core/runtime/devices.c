@@ -3,7 +3,15 @@
 
 #include <stdio.h>
 
+#include "bind/side.h"
 #include "lgt_binding.h"
+#include "move/offload.h"
+
+/* Where groups run by estimate (side.h) none is opened yet. */
+static bool by_estimate(const lgt_config *config) {
+  return config->gpus == LGT_DEVICES_BY_ESTIMATE && lgt_domain_alone(config->domains) && !config->emulate &&
+         !config->pretend_ranks && lgt_device_offered();
+}
 
 /* --gpus: how many of them this rank has, which is the same on all ranks.  `all` of one process are those of the machine;
  * of several, each has one. */
@@ -11,7 +19,8 @@ lgt_status lgt_devices_count(const lgt_config *config, int *count) {
   const lgt_device_source *source = lgt_device_offered();
   int found;
   *count = config->gpus;
-  if (!config->gpus || config->pretend_ranks) return *count = 0, LGT_OK;
+  if (!config->gpus || config->gpus == LGT_DEVICES_BY_ESTIMATE || config->pretend_ranks)
+    return *count = 0, LGT_OK;
   if (!source) return lgt_err(LGT_UNSUPPORTED, "gpus: this program is built without them");
   if (config->emulate) return lgt_err(LGT_BAD_ARGUMENT, "gpus and emulate: choose one of them");
   lgt_status status = source->count(&found);
@@ -27,26 +36,46 @@ lgt_status lgt_devices_count(const lgt_config *config, int *count) {
 }
 
 /* Each in turn is the home of a local domain.  Ranks of one machine take its GPUs in turn, too. */
-lgt_status lgt_devices_open(lgt_runtime *rt) {
+static lgt_status open_gpus(lgt_runtime *rt) {
   const lgt_config *config = rt->config;
-  lgt_status status = LGT_OK;
   int found = 1;
-  for (int i = 0; i < config->emulate && !status; i++) {
-    lgt_device *device = lgt_device_emulate(config->emulate_mem, (uint64_t)config->jitter + (uint64_t)i + 1);
-    status = device ? lgt_map_add_device(&rt->map, device, config->emulate_mem) : LGT_SYSTEM;
-  }
-  if (rt->gpus && !status) status = lgt_device_offered()->count(&found);
+  lgt_status status = rt->gpus ? lgt_device_offered()->count(&found) : LGT_OK;
   for (int i = 0; i < rt->gpus && !status; i++) {
     lgt_device *device;
     int number = config->local_rank * rt->gpus + i,
         all = (config->local_size + !config->local_size) * rt->gpus;
     status = lgt_device_offered()->open(number % found, config->gpu_mem, (all + found - 1) / found, &device);
-    if (status) return lgt_err_within(status, "gpus");
-    if (device->target) lgt_kernels_for_target(rt->kernels, device->target);
+    if (status) break;
     status = lgt_map_add_device(&rt->map, device, device->traits.limit);
-    if (status) return lgt_err_within(status, "gpus");
+    if (!status && device->target) lgt_kernels_for_target(rt->kernels, device->target);
   }
-  return status;
+  return status ? lgt_err_within(status, "gpus") : LGT_OK;
+}
+
+lgt_status lgt_devices_open(lgt_runtime *rt) {
+  const lgt_config *config = rt->config;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < config->emulate && !status; i++) {
+    lgt_device *device = lgt_device_emulate(config->emulate_mem, (uint64_t)config->jitter + (uint64_t)i + 1);
+    status = device ? lgt_map_add_device(&rt->map, device, config->emulate_mem) : LGT_SYSTEM;
+  }
+  return status ? status : open_gpus(rt);
+}
+
+void lgt_devices_begin(lgt_runtime *rt) {
+  if (by_estimate(rt->config)) lgt_side_begin(&rt->binder, rt->config->gpu_credit / 1e3, rt->jitter);
+}
+
+/* Tasks in flight know of no devices. */
+void lgt_devices_want(lgt_runtime *rt) {
+  if (!rt->binder.side.wanted) return;
+  lgt_job_retire(&rt->binder, true);
+  rt->gpus = 1;
+  lgt_status status = open_gpus(rt);
+  if (status) rt->gpus = 0;
+  if (status) lgt_log(MAP, 1, "no GPU is used: %s", lgt_message());
+  if (!status) lgt_offload_begin(&rt->binder);
+  lgt_side_opened(&rt->binder, !status);
 }
 
 /* ---- what there is -------------------------------------------------------------------------------------- */

@@ -9,4 +9,9 @@ lgt_status lgt_devices_count(const lgt_config *config, int *count);
 /* Open them, after lgt_map_init: each in turn is the home of a local domain. */
 lgt_status lgt_devices_open(lgt_runtime *rt);
 
+/* Where groups run by estimate (side.h) devices are opened later, when they are wanted.  Begin, once there is a binder. */
+void lgt_devices_begin(lgt_runtime *rt);
+/* Open what is wanted.  If that fails the host goes on alone. */
+void lgt_devices_want(lgt_runtime *rt);
+
 #endif

@@ -113,6 +113,13 @@ static bool takes_part(const lgt_plan_group *group, bool *needed, bool makes) {
   return makes;
 }
 
+static void put_estimate(writer *w, const lgt_plan_notes *notes) {
+  const lgt_estimate *e = &notes->chosen;
+  if (e->host <= 0) return;
+  put(w, "by estimate: %.3g ms on the host, %.3g ms on a device, %.3g and %.3g of that for copies\n",
+      1e3 * (e->host + e->down), 1e3 * (e->device + e->up), 1e3 * e->down, 1e3 * e->up);
+}
+
 /* Which of the tasks that made the store ran on the host although there are devices, and why: the last one, and those of its
  * window from whose results it came. */
 static void put_host(writer *w, const lgt_plan_group *maker) {
@@ -122,12 +129,17 @@ static void put_host(writer *w, const lgt_plan_group *maker) {
   while (last < plan->ngroup && &plan->group[last] != maker) last++;
   for (int g = last; needed && g >= 0; g--) {
     const lgt_plan_group *group = g == last ? maker : &plan->group[g]; /* a recipe's is none of the plan's */
-    if (!takes_part(group, needed, g == last) || !group->notes || !group->notes->on_host) continue;
+    const lgt_plan_notes *notes = group->notes;
+    if (!takes_part(group, needed, g == last) || !notes || !(notes->on_host || notes->alone)) continue;
     put(w, "the host computed a task of %d operation%s although there are devices, for %s\n", group->count,
-        group->count == 1 ? "" : "s", group->notes->on_host);
+        lgt_plural(group->count), notes->alone ? "none was opened yet" : notes->on_host);
+    put_estimate(w, notes);
     some = true;
   }
-  if (needed && !some) put(w, "devices computed it, and what it was made from in this window\n");
+  if (needed && !some) {
+    put(w, "devices computed it, and what it was made from in this window\n");
+    put_estimate(w, maker->notes);
+  }
   lgt_mem_free(needed);
 }
 

@@ -27,6 +27,7 @@
 #include "plan/shift.h"
 #include "plan/targets.h"
 #include "plan/verify.h"
+#include "runtime/devices.h"
 #include "runtime/handles.h"
 #include "runtime/sweep.h"
 
@@ -490,6 +491,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
       flush->apart -= flush->apart > 0;
       rt->windows++;
       lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);
+      lgt_devices_want(rt);
     }
     int result = flush->plan ? 0 : plan_calls(rt, may_ask);
     if (result == 0) result = bind_groups(rt, may_ask);

@@ -191,6 +191,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
     rt->jitter = (uint64_t)rt->config->jitter;
     if (rt->jitter && rt->binder.peers) /* each rank has its own */
       rt->jitter += ((uint64_t)rt->binder.peers->rank << 32) + (uint64_t)rt->binder.peers->rank;
+    lgt_devices_begin(rt);
     rt->nline = 1;
     *out = rt;
     return LGT_OK;
