@@ -30,34 +30,64 @@ static bool begin(const char *domains) {
   return !lgt_array_copy_in(rt, x, ones);
 }
 
-/* The templates that the group of the one-call plan has. */
-static lgt_template *templates(void) {
-  for (uint32_t i = 0; i <= rt->fuser.mask; i++)
-    if (rt->fuser.table[i] && rt->fuser.table[i]->ncall == 1)
-      return rt->fuser.table[i]->group[0].notes->template;
-  return NULL;
+/* The templates that the group of the one-call plan has: how many, and one of them. */
+static int count_templates(lgt_template **one) {
+  int n = 0;
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++) {
+    if (!rt->fuser.table[i] || rt->fuser.table[i]->ncall != 1) continue;
+    lgt_template **list = rt->fuser.table[i]->group[0].notes->template;
+    for (int k = 0; list && k < LGT_TEMPLATE_LISTS; k++)
+      for (lgt_template *t = list[k]; t; t = t->next) *one = t, n++;
+  }
+  return n;
 }
 
 static void copies_what_is_alike(const char *domains, int points) {
+  lgt_template *one;
   CHECK(begin(domains));
   int64_t before = rt->binder.copied;
   for (int i = 0; i < 10; i++) CHECK_EQ((int)turn(i), i + 1);
   /* The first turn finds x where it was put, and leaves it cut as the next ones find it. */
   if (rt->binder.copied - before < 8 * points) FAIL("%d jobs were copied", (int)(rt->binder.copied - before));
-  int n = 0;
-  for (const lgt_template *t = templates(); t; t = t->next) n++;
+  int n = count_templates(&one);
   if (n < points || n > 2 * points) FAIL("%d templates", n);
   lgt_close(rt);
 }
 TEST(one_domain) { copies_what_is_alike("1", 1); }
 TEST(several_domains) { copies_what_is_alike("4", 4); }
+TEST(many_domains) { copies_what_is_alike("64", 64); }
+
+/* Instances of other places are others' templates, up to a number for each colour. */
+TEST(the_oldest_places_are_forgotten) {
+  enum { COLOURS = 40, PLACES = 12 };
+  lgt_plan_notes notes = {0};
+  lgt_instance inst = {.rect = {.ndim = 1}}, *at = &inst;
+  int64_t live = lgt_mem_live();
+  for (int place = 0; place < PLACES; place++)
+    for (int c = 0; c < COLOURS; c++) {
+      inst.rect.hi[0] = place + 1;
+      lgt_template *t = lgt_template_new(c, &at, 1, 0);
+      CHECK(t && !lgt_template_find(&notes, c, &at, 1));
+      lgt_template_keep(&notes, t);
+      lgt_template_release(t);
+      CHECK(lgt_template_find(&notes, c, &at, 1) == t);
+    }
+  for (int place = 0; place < PLACES; place++)
+    for (int c = 0; c < COLOURS; c++) {
+      inst.rect.hi[0] = place + 1;
+      if (!lgt_template_find(&notes, c, &at, 1) != (place < PLACES - LGT_TEMPLATES))
+        FAIL("colour %d, place %d", c, place);
+    }
+  notes.free_templates(notes.template);
+  CHECK_EQ(lgt_mem_live(), live);
+}
 
 TEST(planted_mistakes_are_found) {
   CHECK(begin("2"));
   turn(1);
   turn(2);
-  lgt_template *t = templates();
-  CHECK(t && t->nrelocation > 4 && t->nshape == 1);
+  lgt_template *t = NULL;
+  CHECK(count_templates(&t) && t->nrelocation > 4 && t->nshape == 1);
   lgt_template again = *t;
   char *bytes = malloc(t->size);
   lgt_relocation *relocation = malloc((size_t)t->nrelocation * sizeof *relocation);
@@ -85,6 +115,8 @@ TEST(planted_mistakes_are_found) {
 int main(void) {
   RUN(one_domain);
   RUN(several_domains);
+  RUN(many_domains);
+  RUN(the_oldest_places_are_forgotten);
   RUN(planted_mistakes_are_found);
   return check_done();
 }

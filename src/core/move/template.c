@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MOST = 32 /* templates of a group: its colours here, at a few places each */ };
-
 lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes) {
   lgt_template *t = lgt_mem_zalloc(sizeof *t);
   if (!t) return NULL;
@@ -62,34 +60,48 @@ static bool is_for(const lgt_template *t, int colour, lgt_instance *const *inst,
   return is;
 }
 
+/* Colours that follow one another, or whose distances are even, have lists apart. */
+static lgt_template **list_of(const lgt_plan_notes *notes, int colour) {
+  return &notes->template[(uint32_t)colour * 0x9e3779b9u >> 16 & (LGT_TEMPLATE_LISTS - 1)];
+}
+
 lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance *const *inst, int nslot) {
-  for (lgt_template **link = &notes->template, *t; (t = *link); link = &t->next) {
+  lgt_template **first = notes->template ? list_of(notes, colour) : NULL;
+  for (lgt_template **link = first, *t; link && (t = *link); link = &t->next) {
     if (!is_for(t, colour, inst, nslot)) continue;
     *link = t->next;
-    t->next = notes->template;
-    return notes->template = t;
+    t->next = *first;
+    return *first = t;
   }
   return NULL;
 }
 
-static void free_list(lgt_template *list) {
-  while (list) {
-    lgt_template *next = list->next;
-    lgt_template_release(list);
-    list = next;
-  }
+static void free_lists(lgt_template **template) {
+  for (int i = 0; i < LGT_TEMPLATE_LISTS; i++)
+    for (lgt_template *t = template[i], *next; t; t = next) {
+      next = t->next;
+      lgt_template_release(t);
+    }
+  lgt_mem_free(template);
 }
 
 void lgt_template_keep(lgt_plan_notes *notes, lgt_template *t) {
   int n = 0;
-  t->next = notes->template;
+  if (!notes->template) notes->template = lgt_mem_zalloc(LGT_TEMPLATE_LISTS * sizeof(lgt_template *));
+  if (!notes->template) return;
+  notes->free_templates = free_lists;
+  lgt_template **first = list_of(notes, t->colour);
+  t->next = *first;
   t->refs++;
-  notes->template = t;
-  notes->free_templates = free_list;
-  lgt_template **link = &notes->template;
-  while (*link && n++ < MOST) link = &(*link)->next;
-  free_list(*link);
-  *link = NULL;
+  *first = t;
+  for (lgt_template **link = first, *old; (old = *link);) {
+    if (old->colour != t->colour || n++ < LGT_TEMPLATES) {
+      link = &old->next;
+      continue;
+    }
+    *link = old->next;
+    lgt_template_release(old);
+  }
 }
 
 void lgt_template_apply(lgt_template *t, lgt_job *job, char *memory, const lgt_supply *supply) {

@@ -56,7 +56,7 @@ struct lgt_template {
   int nshape;
   int nstep;
   int64_t cost, moved; /* of the job; bytes that its steps move */
-  lgt_template *next;
+  lgt_template *next; /* older, of a colour with the same list */
 };
 
 /* A new template with room for so many shapes and one ref, the caller's.  NULL when out of memory, without an error: the job
@@ -67,9 +67,10 @@ void lgt_template_release(lgt_template *template); /* NULL: do nothing */
 void lgt_template_note(lgt_template *template, const void *memory, const void *word, lgt_relocated how, int from, int64_t offset);
 /* The job is built: take its bytes over.  False when some memory was lacking. */
 bool lgt_template_take(lgt_template *template, const lgt_job *job, const char *memory, size_t size);
-/* The group's template for a colour and instances that lie so; it becomes the first of its list.  NULL: there is none. */
+/* The group's template for a colour and instances that lie so; it becomes the newest.  NULL: there is none. */
 lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance *const *inst, int nslot);
-/* Make it the first one of the group's list; the oldest one goes if they are too many. */
+/* Make it the newest of the group's.  If its colour then has more than LGT_TEMPLATES, the oldest of these goes. */
+enum { LGT_TEMPLATES = 8, LGT_TEMPLATE_LISTS = 32 };
 void lgt_template_keep(lgt_plan_notes *notes, lgt_template *template);
 /* Fill a job's memory, of the template's size. */
 void lgt_template_apply(lgt_template *template, lgt_job *job, char *memory, const lgt_supply *supply);

@@ -209,8 +209,8 @@ typedef struct lgt_plan_notes {
   int nguard;
   bool guarded;
   struct lgt_plan_group **rescue;                    /* owned, by elided result: how to compute it later */
-  struct lgt_template *template;                     /* owned list; template.h, of a later room ... */
-  void (*free_templates)(struct lgt_template *list); /* ... which says how it is freed */
+  struct lgt_template **template; /* owned: lists (template.h, of a later room); NULL: none yet */
+  void (*free_templates)(struct lgt_template **template);
   lgt_halo *halo; /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
   bool foreseen;  /* what later groups of the plan need is among that */
   char *name;     /* owned; in the profile */

@@ -11,8 +11,8 @@
 /* Do the words of the canonical form say what the first n calls are? */
 bool lgt_window_verify(const lgt_window *window, lgt_stores *stores, int n);
 /* Groups take all calls in order; slots, finals and loops name what there is; every access stays within its root; what a
- * recipe reads is made by it or kept, and nothing that is kept is changed; what depends on one another runs in the order of the
- * program, between loops and within each. */
+ * recipe reads is made by it or kept, and nothing that is kept is changed; calls that depend on one another run in the order of
+ * the program, between loops and within each. */
 bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan);
 
 #endif
