@@ -133,4 +133,29 @@ check.case("a loop that would have too many accesses stays as it is", function()
   check.equal(r:sum():item(), 408540000)
 end)
 
+check.case("what was woven is shown with the loops that are left", function()
+  local program, path = 0, os.tmpname()
+  while arg[program - 1] do program = program - 1 end
+  local file = io.open(path, "w")
+  file:write([[
+    local np = require "array"
+    local a = np.arange(1000):astype("float64")
+    require "lgt".fence()
+    local s = a * 2
+    local d = s["2:"] - s[":-2"]
+    local e = d["2:"] * d[":-2"]
+    s, d = nil, nil
+    local text = tostring(e)]])
+  file:close()
+  local pipe = io.popen(("LGT_DEBUG=weave:3 '%s' --gpus 1 --cpus 1 %s 2>&1"):format(arg[program], path))
+  local text = pipe:read("*a")
+  pipe:close()
+  os.remove(path)
+  local function item(kind) return text:match("item %d+: ([^,]*), " .. kind) end
+  check.equal(text:match("group of calls 0 to 2, over 1 colour: (%d+) loop"), "1")
+  check.equal(item("multiply:float64,#i"), "inlined")
+  check.equal(item("subtract"), "inlined")
+  check.equal(item("multiply:float64,float64"), "loop 0")
+end)
+
 return check.done()

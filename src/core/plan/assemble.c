@@ -628,6 +628,7 @@ lgt_status lgt_assemble_build(lgt_weaver *w) {
   if (!group->loop) return lgt_no_memory_to_fuse();
   for (int i = 0; i < w->nloop && !status; i++) {
     group->loop[group->nloop].launch = w->loop[i].launch;
+    group->loop[group->nloop].woven = (uint16_t)i;
     status = walk_loop(w, i, &group->loop[group->nloop++]);
     const lgt_plan_loop *loop = &group->loop[group->nloop - 1];
     if (!status && !loop->nnative && !loop->kernel) group->nloop--;

@@ -147,6 +147,7 @@ typedef struct lgt_plan_loop {
   lgt_plan_native *native; /* owned */
   int nnative;
   int64_t block_bytes;         /* memory for the results of native calls, LGT_BLOCK elements of each */
+  uint16_t woven;              /* its number as items name it (weave.h): later passes drop loops */
   const lgt_partition *launch; /* of its calls */
   int space_ndim;
   int64_t extent[LGT_MAX_DIM]; /* of the space */

@@ -363,6 +363,7 @@ static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_pl
   uint16_t *value = lgt_mem_alloc(((size_t)code->ninst + 1) * sizeof *value);
   bool good = value != NULL;
   out->launch = loop->launch;
+  out->woven = loop->woven;
   memcpy(shape.extent, loop->extent, sizeof shape.extent);
   for (int a = 0; a < code->naccess; a++) shape.reduces |= code->access[a].mode == LGT_ACCESS_REDUCE;
   for (int i = 0; i < code->ninst && good; i++) {

@@ -9,6 +9,9 @@
  *     s0: initial r2, read
  *     s1: new r4
  *     r3 is elided; its recipe runs items 0, reads s0
+ *
+ * An item whose loop is gone, because each of its readers computes the item anew (inline.h), is "inlined"; one whose results
+ * nothing reads is "not needed".
  */
 #include "plan/weave.h"
 
@@ -36,12 +39,21 @@ static void put_buffer(line *l, const lgt_weave_items *items, uint16_t buffer) {
   if (items->buffer[buffer].slot != LGT_NONE) put(l, "/s%d", items->buffer[buffer].slot);
 }
 
-static void print_item(const lgt_weave_items *items, int i) {
+/* The loop of an item by its number in the group; -1: that loop was dropped. */
+static int loop_of(const lgt_plan_group *group, const lgt_weave_item *item) {
+  int l = group->nloop - 1;
+  while (l >= 0 && group->loop[l].woven != item->loop) l--;
+  return l;
+}
+
+static void print_item(const lgt_plan_group *group, int i) {
+  const lgt_weave_items *items = group->items;
   const lgt_weave_item *item = &items->item[i];
   line l = {.used = 0};
   put(&l, "  item %d: ", i);
   if (item->loop == LGT_NONE) put(&l, "forwarded, ");
-  else put(&l, "loop %d, ", item->loop);
+  else if (loop_of(group, item) >= 0) put(&l, "loop %d, ", loop_of(group, item));
+  else put(&l, group->inlined ? "inlined, " : "not needed, ");
   put(&l, "%s%s ", item->call == LGT_NONE ? "the rest by " : "", item->kind->name);
   for (int a = 0; a < item->nargs; a++)
     if (item->out[a] != LGT_NONE) put_buffer(&l, items, item->out[a]);
@@ -64,6 +76,7 @@ static void print_slot(const lgt_plan_group *group, int s) {
   if (slot->takes != LGT_NONE) put(&l, ", may take s%d", slot->takes);
   if (slot->saved != LGT_NONE) put(&l, ", former contents to s%d", slot->saved);
   if (slot->pinned) put(&l, ", pinned");
+  if (slot->idle) put(&l, ", idle");
   print(&l);
 }
 
@@ -84,7 +97,7 @@ void lgt_weave_log(const lgt_plan_group *group) {
   lgt_log_print(LGT_LOG_WEAVE, "group of calls %d to %d, over %d colour%s: %d loop%s", group->first,
                 group->first + group->count - 1, group->launch->ncolour, lgt_plural(group->launch->ncolour),
                 group->nloop, lgt_plural(group->nloop));
-  for (int i = 0; i < group->items->nitem; i++) print_item(group->items, i);
+  for (int i = 0; i < group->items->nitem; i++) print_item(group, i);
   for (int s = 0; s < group->nslot; s++) print_slot(group, s);
   for (int f = 0; f < group->nfinal; f++)
     lgt_log_print(LGT_LOG_WEAVE, "  r%d ends as s%d", group->slot_of_final[2 * f],
