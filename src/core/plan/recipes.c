@@ -5,15 +5,14 @@
 
 /* ---- what lasts ----------------------------------------------------------------------------------------- */
 
-/* Does somebody in a later loop share the buffer's memory?  It may come earlier in the program. */
-static bool is_passed_on(const lgt_weaver *w, uint16_t buffer) {
-  const lgt_weave_items *items = w->items;
-  const lgt_weave_buffer *mine = &items->buffer[buffer];
+/* For each slot, the first loop of the buffer that is the last one to come there. */
+static void find_latest(const lgt_weave_items *items, uint16_t *latest) {
   for (int b = 0; b < items->nbuffer; b++) {
-    const lgt_weave_buffer *other = &items->buffer[b];
-    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return true;
+    const lgt_weave_buffer *buffer = &items->buffer[b];
+    if (buffer->slot != LGT_NONE && buffer->first_loop != LGT_NONE &&
+        buffer->first_loop > latest[buffer->slot])
+      latest[buffer->slot] = buffer->first_loop;
   }
-  return false;
 }
 
 /* The memory of what an argument reads or writes (NULL: registers), and the box in it around what it touches. */
@@ -53,8 +52,9 @@ static void note_changes(lgt_weaver *w, const lgt_weave_item *item, bool all) {
 
 /* Which arguments read memory that is still the same when the group has ended?  From the last item to the first: what was
  * noted is what comes later. */
-static void find_lasting(lgt_weaver *w) {
+static void find_lasting(lgt_weaver *w, uint16_t *latest) {
   forget_boxes(w->group);
+  find_latest(w->items, latest);
   for (int i = w->items->nitem - 1; i >= 0; i--) {
     lgt_weave_item *item = &w->items->item[i];
     note_changes(w, item, true);
@@ -62,7 +62,9 @@ static void find_lasting(lgt_weaver *w) {
       const lgt_plan_slot *slot = slot_of(w, item->in[a]);
       if (!slot) continue;
       lgt_rect box = touched(w, item, a);
-      if (apart(&slot->changed, &box) && !is_passed_on(w, item->in[a])) item->lasts |= (uint16_t)(1u << a);
+      /* Somebody in a later loop may share the buffer's memory, and come earlier in the program. */
+      bool passed_on = latest[slot - w->group->slot] > w->items->buffer[item->in[a]].last_loop;
+      if (apart(&slot->changed, &box) && !passed_on) item->lasts |= (uint16_t)(1u << a);
     }
   }
 }
@@ -104,18 +106,6 @@ static bool overwrites(const lgt_weave_item *item, uint16_t buffer) {
     all |= item->out[a] == buffer && item->whole >> a & 1;
   }
   return all;
-}
-
-/* Does one of a list of items, in the order of the program, need what was in a buffer before them? */
-static bool needs_former(const lgt_weave_items *items, const lgt_plan_elided *elided, uint16_t buffer) {
-  for (int k = 0; k < elided->nitem; k++) {
-    const lgt_weave_item *item = &items->item[elided->item[k]];
-    if (overwrites(item, buffer)) return false;
-    if (writes(item, buffer)) return true;
-    for (int a = 0; a < item->nargs; a++)
-      if (item->in[a] == buffer) return true;
-  }
-  return false;
 }
 
 /* The group's own memory or registers, written once: who wrote it may run again. */
@@ -167,35 +157,126 @@ static void find_versions(lgt_weaver *w) {
 /* How a recipe's item gets what it reads. */
 typedef enum source { FROM_NOWHERE, FROM_MEMORY, FROM_ITEM, FROM_VERSIONS } source;
 
+/* An item that writes a buffer. */
+typedef struct writing {
+  uint16_t place; /* of the item in the program */
+  uint16_t
+      begin; /* among the buffer's writings: the last one up to this that overwrites all of it, else the first one */
+} writing;
+
+/* What is known of a buffer and the recipe in the making. */
+typedef struct knowledge {
+  int recipe;     /* which recipe; of another one nothing is known */
+  int begin, end; /* these of the buffer's writings are marked */
+  bool touched;   /* by an item of the recipe ... */
+  bool former;    /* ... the first of which needs what was there before */
+} knowledge;
+
+/* A recipe costs what its items do, whatever else is in the group. */
 typedef struct closures {
   lgt_weaver *w;
-  uint16_t *sequence; /* owned: items in the order of the program; the rest is in the same block */
+  void *memory;       /* owned: what follows */
+  uint64_t *marked;   /* by place, bits: items that the recipe in the making needs */
+  knowledge *known;   /* by buffer */
+  int *first;         /* by buffer, and one more: the number of its first writing */
+  writing *writing;   /* by buffer, in the order of the program */
+  uint16_t *sequence; /* items in the order of the program */
   uint16_t *place;    /* of an item in it */
-  int (*closed)[2];   /* owned; for each buffer: between which places those who write it are marked */
-  bool *again;        /* for each item: it can run again, with all that it reads from roots */
-  bool *whole;        /* for each buffer: so can those who have written it */
-  bool *marked;       /* items that the recipe in the making needs */
+  uint16_t *latest;   /* by slot: the first loop of the buffer that is the last one to come there */
+  bool *again;        /* by item: it can run again, with all that it reads from roots */
+  bool *whole;        /* by buffer: so can those who have written it */
+  bool *listed;       /* by root: it is in the list of elided results */
+  int recipe;         /* the number of the one in the making, from 1 on */
 } closures;
 
-static bool closures_init(closures *c, lgt_weaver *w) {
-  size_t n = (size_t)w->items->nitem + 1, m = (size_t)w->items->nbuffer + 1;
-  *c = (closures){.w = w, .closed = lgt_mem_zalloc(m * sizeof *c->closed)};
-  c->sequence = lgt_mem_zalloc(2 * n * sizeof *c->sequence + 2 * n + m);
-  if (!c->sequence || !c->closed) return false;
-  c->place = c->sequence + n;
-  c->again = (bool *)(c->place + n);
-  c->marked = c->again + n;
-  c->whole = c->marked + n;
-  memset(c->whole, true, m);
-  for (int i = 0; i < w->items->nitem; i++) {
-    int k = i, order = lgt_item_order(&w->items->item[i]);
-    for (; k > 0 && lgt_item_order(&w->items->item[c->sequence[k - 1]]) > order; k--)
+static int words_of(const closures *c) { return c->w->items->nitem / 64 + 1; }
+
+/* The items in the order of the program. */
+static void find_sequence(closures *c) {
+  const lgt_weave_items *items = c->w->items;
+  for (int i = 0; i < items->nitem; i++) {
+    int k = i, order = lgt_item_order(&items->item[i]);
+    for (; k > 0 && lgt_item_order(&items->item[c->sequence[k - 1]]) > order; k--)
       c->sequence[k] = c->sequence[k - 1];
     c->sequence[k] = (uint16_t)i;
   }
-  for (int i = 0; i < w->items->nitem; i++) c->place[c->sequence[i]] = (uint16_t)i;
+  for (int i = 0; i < items->nitem; i++) c->place[c->sequence[i]] = (uint16_t)i;
+}
+
+/* Has an item a former argument with the same buffer? */
+static bool repeats(const lgt_weave_item *item, int arg) {
+  for (int a = 0; a < arg; a++)
+    if (item->out[a] == item->out[arg]) return true;
+  return false;
+}
+
+static void find_writings(closures *c) {
+  const lgt_weave_items *items = c->w->items;
+  for (int pass = 0; pass < 2; pass++) { /* count them, then put them where they belong */
+    for (int k = 0; k < items->nitem; k++) {
+      const lgt_weave_item *item = &items->item[c->sequence[k]];
+      for (int a = 0; a < item->nargs; a++) {
+        uint16_t b = item->out[a];
+        if (b == LGT_NONE || repeats(item, a)) continue;
+        int at = c->known[b].end++;
+        if (pass == 0) continue;
+        bool begins = at == c->first[b] || overwrites(item, b);
+        c->writing[at] =
+            (writing){(uint16_t)k, begins ? (uint16_t)(at - c->first[b]) : c->writing[at - 1].begin};
+      }
+    }
+    for (int b = 0; pass == 0 && b < items->nbuffer; b++) {
+      c->first[b + 1] = c->first[b] + c->known[b].end;
+      c->known[b].end = c->first[b];
+    }
+  }
+}
+
+static bool closures_init(closures *c, lgt_weaver *w) {
+  size_t n = (size_t)w->items->nitem + 1, m = (size_t)w->items->nbuffer + 1, nwriting = 1;
+  size_t nslot = (size_t)w->group->nslot + 1, nroot = (size_t)w->plan->nroot + 1;
+  for (int i = 0; i < w->items->nitem; i++) nwriting += w->items->item[i].nargs;
+  *c = (closures){.w = w};
+  size_t words = (size_t)words_of(c);
+  c->memory =
+      lgt_mem_zalloc(words * sizeof *c->marked + m * sizeof *c->known + (m + 1) * sizeof *c->first +
+                     nwriting * sizeof *c->writing + (2 * n + nslot) * sizeof *c->sequence + n + m + nroot);
+  if (!c->memory) return false;
+  c->marked = c->memory;
+  c->known = (knowledge *)(c->marked + words);
+  c->first = (int *)(c->known + m);
+  c->writing = (writing *)(c->first + m + 1);
+  c->sequence = (uint16_t *)(c->writing + nwriting);
+  c->place = c->sequence + n;
+  c->latest = c->place + n;
+  c->again = (bool *)(c->latest + nslot);
+  c->whole = c->again + n;
+  c->listed = c->whole + m;
+  memset(c->whole, true, m);
+  find_sequence(c);
+  find_writings(c);
   return true;
 }
+
+static void mark(closures *c, int item) {
+  c->marked[c->place[item] / 64] |= UINT64_C(1) << c->place[item] % 64;
+}
+
+static bool is_marked(const closures *c, int item) {
+  return c->marked[c->place[item] / 64] >> c->place[item] % 64 & 1;
+}
+
+/* The marked item at `place`, or the first one after it; -1: there is none. */
+static int next_marked(const closures *c, int place) {
+  int word = place / 64, words = words_of(c);
+  if (word >= words) return -1;
+  uint64_t bits = c->marked[word] & UINT64_MAX << place % 64;
+  while (!bits && ++word < words) bits = c->marked[word];
+  return bits ? c->sequence[word * 64 + __builtin_ctzll(bits)] : -1;
+}
+
+/* The same after an item. */
+static int marked_after(const closures *c, int item) { return next_marked(c, c->place[item] + 1); }
 
 /* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept
  * until a collection finds that nobody wants the result. */
@@ -231,26 +312,42 @@ static void find_again(closures *c) {
 
 static bool close_over(closures *c, int number);
 
+static knowledge *know(closures *c, uint16_t buffer) {
+  knowledge *known = &c->known[buffer];
+  if (known->recipe != c->recipe) *known = (knowledge){.recipe = c->recipe};
+  return known;
+}
+
+/* How many of a buffer's writings come before a place. */
+static int writings_before(const closures *c, uint16_t buffer, int place) {
+  int low = c->first[buffer], high = c->first[buffer + 1];
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (c->writing[middle].place < place) low = middle + 1;
+    else high = middle;
+  }
+  return low - c->first[buffer];
+}
+
 /* The same of those that write a buffer before a place, from the last one on that overwrites all of it. */
-static bool close_over_writers(closures *c, uint16_t buffer, int end) {
-  const lgt_weave_item *item = c->w->items->item;
-  int begin = end, *done = c->closed[buffer];
-  while (begin > 0 && !overwrites(&item[c->sequence[begin - 1]], buffer)) begin--;
-  if (begin > 0) begin--;
-  if (begin >= done[0] && end <= done[1]) return true;
-  int k = begin == done[0] ? done[1] : begin;
-  done[0] = begin;
-  done[1] = end;
+static bool close_over_writers(closures *c, uint16_t buffer, int place) {
+  knowledge *known = know(c, buffer);
+  const writing *writing = c->writing + c->first[buffer];
+  int end = writings_before(c, buffer, place), begin = end ? writing[end - 1].begin : 0;
+  if (begin >= known->begin && end <= known->end) return true;
+  int k = begin == known->begin ? known->end : begin;
+  known->begin = begin;
+  known->end = end;
   for (; k < end; k++)
-    if (writes(&item[c->sequence[k]], buffer) && !close_over(c, c->sequence[k])) return false;
+    if (!close_over(c, c->sequence[writing[k].place])) return false;
   return true;
 }
 
 /* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
 static bool close_over(closures *c, int number) {
   const lgt_weave_item *item = &c->w->items->item[number];
-  if (c->marked[number]) return true;
-  c->marked[number] = true;
+  if (is_marked(c, number)) return true;
+  mark(c, number);
   if (item->kind->reduces || lgt_kind_alone(item->kind)) return false;
   for (int a = 0; a < item->nargs; a++) {
     uint16_t in = item->in[a];
@@ -264,29 +361,42 @@ static bool close_over(closures *c, int number) {
 }
 
 /* Does all that a buffer holds come from one of these items?  Then a recipe makes it again, else it reads the memory. */
-static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
-  return !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE && marked[buffer->last_writer];
+static bool made_by(const closures *c, const lgt_weave_buffer *buffer) {
+  return !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE &&
+         is_marked(c, buffer->last_writer);
+}
+
+/* The first of a recipe's items that touches a buffer does so. */
+static void note_first(closures *c, const lgt_weave_item *item, uint16_t buffer) {
+  knowledge *known = buffer == LGT_NONE ? NULL : know(c, buffer);
+  if (!known || known->touched) return;
+  known->touched = true;
+  known->former = !overwrites(item, buffer);
 }
 
 /* The memory that a recipe's items read. */
-static bool pin_inputs(const closures *c, lgt_plan_elided *elided) {
+static bool pin_inputs(closures *c, lgt_plan_elided *elided) {
   lgt_plan_group *group = c->w->group;
   elided->reads = lgt_mem_zalloc((size_t)lgt_plan_words(group) * sizeof *elided->reads);
-  for (int i = 0; elided->reads && i < c->w->items->nitem; i++)
-    for (int a = 0; c->marked[i] && a < c->w->items->item[i].nargs; a++) {
-      lgt_weave_item *item = &c->w->items->item[i];
+  for (int k = 0; elided->reads && k < elided->nitem; k++) {
+    lgt_weave_item *item = &c->w->items->item[elided->item[k]];
+    for (int a = 0; a < item->nargs; a++) {
+      note_first(c, item, item->in[a]);
+      note_first(c, item, item->out[a]);
+    }
+    for (int a = 0; a < item->nargs; a++) {
       lgt_plan_slot *slot = slot_of(c->w, item->in[a]);
       if (!slot) continue;
       const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[a]];
-      if (buffer->versions && (buffer->saved == LGT_NONE || !needs_former(c->w->items, elided, item->in[a])))
-        continue;
+      if (buffer->versions && (buffer->saved == LGT_NONE || !know(c, item->in[a])->former)) continue;
       if (buffer->versions) slot = &group->slot[buffer->saved];
-      else if (made_by(buffer, c->marked)) continue;
+      else if (made_by(c, buffer)) continue;
       else item->pins |= (uint16_t)(1u << a);
       int s = (int)(slot - group->slot);
       slot->pinned = true;
       elided->reads[s / 64] |= UINT64_C(1) << s % 64;
     }
+  }
   return elided->reads != NULL;
 }
 
@@ -294,12 +404,11 @@ static bool pin_inputs(const closures *c, lgt_plan_elided *elided) {
 
 /* Does the recipe read single elements only, of arrays that have no others?  For one element none is worth to be kept. */
 static bool reads_singles(const closures *c) {
-  for (int i = 0; i < c->w->items->nitem; i++)
-    for (int a = 0; c->marked[i] && a < c->w->items->item[i].nargs; a++) {
+  for (int i = next_marked(c, 0); i >= 0; i = marked_after(c, i))
+    for (int a = 0; a < c->w->items->item[i].nargs; a++) {
       uint16_t in = c->w->items->item[i].in[a];
       const lgt_plan_slot *slot = slot_of(c->w, in);
-      if (slot && lgt_weaver_layout(c->w, slot->layout)->size != 1 &&
-          !made_by(&c->w->items->buffer[in], c->marked))
+      if (slot && lgt_weaver_layout(c->w, slot->layout)->size != 1 && !made_by(c, &c->w->items->buffer[in]))
         return false;
     }
   return true;
@@ -307,34 +416,31 @@ static bool reads_singles(const closures *c) {
 
 static void elide(closures *c, int number, lgt_plan_elided *elided) {
   const lgt_plan_root *root = &c->w->plan->root[elided->root];
-  int nitem = c->w->items->nitem;
-  memset(c->marked, 0, (size_t)nitem);
-  memset(c->closed, 0, (size_t)c->w->items->nbuffer * sizeof *c->closed);
+  c->recipe++;
+  memset(c->marked, 0, (size_t)words_of(c) * sizeof *c->marked);
   bool single = lgt_weaver_layout(c->w, root->layout)->size == 1;
   elided->must_die = root->writes != 1 || !c->w->fuser->config->temporaries || !close_over(c, number) ||
                      (single && !reads_singles(c));
   c->w->group->nmust_die += elided->must_die;
 }
 
-static bool write_recipe(const closures *c, lgt_plan_elided *elided) {
-  int nitem = c->w->items->nitem;
+static bool write_recipe(closures *c, lgt_plan_elided *elided) {
   if (elided->must_die) return true;
-  for (int k = 0; k < nitem; k++) elided->nitem += c->marked[k];
+  for (int k = 0; k < words_of(c); k++) elided->nitem += (uint16_t)__builtin_popcountll(c->marked[k]);
   elided->item = lgt_mem_alloc(elided->nitem * sizeof *elided->item);
   if (!elided->item) return false;
-  for (int k = 0, n = 0; k < nitem; k++)
-    if (c->marked[c->sequence[k]]) elided->item[n++] = c->sequence[k];
+  for (int i = next_marked(c, 0), n = 0; i >= 0; i = marked_after(c, i)) elided->item[n++] = (uint16_t)i;
   return pin_inputs(c, elided);
 }
 
 /* The root that a call writes through an argument, if it is elided and not in the list yet. */
-static lgt_plan_elided *next_elided(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+static lgt_plan_elided *next_elided(closures *c, const lgt_weave_item *item, int arg) {
+  const lgt_weaver *w = c->w;
   lgt_plan_group *group = w->group;
   if (item->call == LGT_NONE || !lgt_kind_writes(item->kind, arg)) return NULL;
   uint16_t root = w->plan->call[item->call].root[arg];
-  if (!w->plan->root[root].fresh || w->plan->root[root].stored) return NULL;
-  for (int e = 0; e < group->nelided; e++)
-    if (group->elided[e].root == root) return NULL;
+  if (!w->plan->root[root].fresh || w->plan->root[root].stored || c->listed[root]) return NULL;
+  c->listed[root] = true;
   group->elided[group->nelided] = (lgt_plan_elided){.root = root};
   return &group->elided[group->nelided++];
 }
@@ -356,19 +462,18 @@ lgt_status lgt_recipes_list(lgt_weaver *w) {
   group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
   bool good = closures_init(&c, w) && group->elided;
   if (good) {
-    find_lasting(w);
+    find_lasting(w, c.latest);
     find_versions(w);
     find_again(&c);
   }
   for (int i = 0; i < w->items->nitem && good; i++)
     for (int a = 0; a < w->items->item[i].nargs && good; a++) {
-      lgt_plan_elided *elided = next_elided(w, &w->items->item[i], a);
+      lgt_plan_elided *elided = next_elided(&c, &w->items->item[i], a);
       if (!elided) continue;
       elide(&c, i, elided);
       good = write_recipe(&c, elided);
     }
-  lgt_mem_free(c.sequence);
-  lgt_mem_free(c.closed);
+  lgt_mem_free(c.memory);
   if (good && !lgt_recipes_keep(w)) give_up(w);
   return good ? LGT_OK : lgt_no_memory_to_fuse();
 }
@@ -389,6 +494,18 @@ typedef enum contents {
   MADE,          /* by the rescue itself */
   MADE_ON_FORMER /* ... beginning with what was there before the group */
 } contents;
+
+/* Does one of a list of items, in the order of the program, need what was in a buffer before them? */
+static bool needs_former(const lgt_weave_items *items, const lgt_plan_elided *elided, uint16_t buffer) {
+  for (int k = 0; k < elided->nitem; k++) {
+    const lgt_weave_item *item = &items->item[elided->item[k]];
+    if (overwrites(item, buffer)) return false;
+    if (writes(item, buffer)) return true;
+    for (int a = 0; a < item->nargs; a++)
+      if (item->in[a] == buffer) return true;
+  }
+  return false;
+}
 
 static contents contents_of(const rescue *r, uint16_t number) {
   const lgt_weave_buffer *buffer = &r->from->buffer[number];
