@@ -29,13 +29,16 @@ typedef struct lgt_layout {
   int64_t root_shape[LGT_MAX_DIM];
   int64_t size; /* number of elements of the view */
   uint64_t hash;
+  int64_t first[LGT_MAX_DIM]; /* the least and the greatest place of the view along each of the root's dimensions; ... */
+  int64_t last[LGT_MAX_DIM];  /* ... not of a reshaped one, or one without elements */
 } lgt_layout;
 
 typedef enum lgt_layout_flag {
-  LGT_LAYOUT_WHOLE = 1,    /* the view is its root, in C order */
-  LGT_LAYOUT_RESHAPED = 2, /* dim[] is meaningless: the strides walk across root dimensions */
-  LGT_LAYOUT_LARGE = 4,    /* big enough that remembering the source line of a launch costs nothing */
-  LGT_LAYOUT_STRETCHED = 8 /* several positions are one element: not to be written, but reduced into */
+  LGT_LAYOUT_WHOLE = 1,     /* the view is its root, in C order */
+  LGT_LAYOUT_RESHAPED = 2,  /* dim[] is meaningless: the strides walk across root dimensions */
+  LGT_LAYOUT_LARGE = 4,     /* big enough that remembering the source line of a launch costs nothing */
+  LGT_LAYOUT_STRETCHED = 8, /* several positions are one element: not to be written, but reduced into */
+  LGT_LAYOUT_EXACT = 16     /* each element of the root within the view's bound is in the view */
 } lgt_layout_flag;
 
 /* The layout of a new array in C order. */

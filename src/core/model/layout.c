@@ -212,14 +212,25 @@ static bool has_all(const lgt_layout *l) {
   return l->size == size && !(l->flags & LGT_LAYOUT_STRETCHED);
 }
 
-bool lgt_layout_exact(const lgt_layout *l) {
+void lgt_layout_find_bounds(lgt_layout *l) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  if (l->flags & LGT_LAYOUT_WHOLE) return true;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return has_all(l);
+  bool exact = true;
+  l->flags &= (uint8_t)~LGT_LAYOUT_EXACT;
+  memset(l->first, 0, sizeof l->first);
+  memset(l->last, 0, sizeof l->last);
+  if (l->flags & LGT_LAYOUT_RESHAPED) {
+    if (has_all(l)) l->flags |= LGT_LAYOUT_EXACT;
+    return;
+  }
   lgt_layout_walk(l, begin, step);
-  for (int d = 0; d < l->ndim; d++)
-    if (step[d] > 1 || step[d] < -1) return false;
-  return true;
+  for (int r = 0; r < l->root_ndim; r++) l->first[r] = l->last[r] = begin[r];
+  for (int d = 0; d < l->ndim; d++) {
+    int64_t reach = step[d] * (l->shape[d] - 1);
+    if (step[d] > 1 || step[d] < -1) exact = false;
+    if (reach < 0) l->first[l->dim[d]] += reach;
+    else if (reach > 0) l->last[l->dim[d]] += reach;
+  }
+  if (exact) l->flags |= LGT_LAYOUT_EXACT;
 }
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -262,17 +273,6 @@ static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
   }
 }
 
-/* The first and last place of a view along each of the root's dimensions; not of a reshaped one. */
-static void bounds(const lgt_layout *l, const int64_t *begin, const int64_t *step, int64_t *first,
-                   int64_t *last) {
-  for (int r = 0; r < l->root_ndim; r++) first[r] = last[r] = begin[r];
-  for (int d = 0; d < l->ndim; d++) {
-    int64_t reach = step[d] * (l->shape[d] - 1);
-    if (reach < 0) first[l->dim[d]] += reach;
-    else if (reach > 0) last[l->dim[d]] += reach;
-  }
-}
-
 /* A reduction over no elements still sets its target, so a promoted dimension does not empty it. */
 static bool is_empty(const lgt_layout *l) {
   for (int d = 0; d < l->ndim; d++)
@@ -290,28 +290,33 @@ static bool is_interleaved(const lgt_layout *a, const lgt_layout *b) {
   return g > 1 && (a->offset - b->offset) % g != 0;
 }
 
-/* Planning asks this for each pair of views of a root. */
-bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
-  int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
-      bstep[LGT_MAX_DIM], afirst[LGT_MAX_DIM], bfirst[LGT_MAX_DIM], alast[LGT_MAX_DIM], blast[LGT_MAX_DIM];
-  linear_bounds(a, &alo, &ahi);
-  linear_bounds(b, &blo, &bhi);
-  if (ahi < blo || bhi < alo || is_empty(a) || is_empty(b)) return false;
-  if (a == b) return true;
-  if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return !is_interleaved(a, b);
+/* Of views whose bounds meet: do their steps along one of the root's dimensions leave them apart (every second element, say)? */
+static bool is_apart(const lgt_layout *a, const lgt_layout *b) {
+  int64_t abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM], bstep[LGT_MAX_DIM];
   lgt_layout_walk(a, abegin, astep);
   lgt_layout_walk(b, bbegin, bstep);
-  bounds(a, abegin, astep, afirst, alast);
-  bounds(b, bbegin, bstep, bfirst, blast);
   for (int r = 0; r < a->root_ndim; r++) {
-    int64_t g = 0; /* interleaved views: every second element, say */
-    if (alast[r] < bfirst[r] || blast[r] < afirst[r]) return false;
+    int64_t g = 0;
     if (abegin[r] == bbegin[r]) continue;
     for (int d = 0; d < a->ndim; d++)
       if (a->dim[d] == r) g = gcd(g, astep[d]);
     for (int d = 0; d < b->ndim; d++)
       if (b->dim[d] == r) g = gcd(g, bstep[d]);
-    if (g > 1 && (abegin[r] - bbegin[r]) % g) return false;
+    if (g > 1 && (abegin[r] - bbegin[r]) % g) return true;
   }
-  return true;
+  return false;
+}
+
+/* Planning asks this for each pair of views of a root: most of them are told apart by their bounds. */
+bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
+  bool reshaped = (a->flags | b->flags) & LGT_LAYOUT_RESHAPED;
+  for (int r = 0; r < a->root_ndim && !reshaped; r++)
+    if (a->last[r] < b->first[r] || b->last[r] < a->first[r]) return false;
+  if (is_empty(a) || is_empty(b)) return false;
+  if (a == b) return true;
+  if (!reshaped) return !is_apart(a, b);
+  int64_t alo, ahi, blo, bhi;
+  linear_bounds(a, &alo, &ahi);
+  linear_bounds(b, &blo, &bhi);
+  return ahi >= blo && bhi >= alo && !is_interleaved(a, b);
 }

@@ -59,6 +59,8 @@ bool lgt_layout_covers(const lgt_layout *layout, bool target);
  * certainly do not. */
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b);
 /* Does every root element within the bound of the view belong to the view? */
-bool lgt_layout_exact(const lgt_layout *layout);
+static inline bool lgt_layout_exact(const lgt_layout *layout) { return layout->flags & LGT_LAYOUT_EXACT; }
+/* Finds `first`, `last` and whether the view is exact, from all else; layouts that are interned know them. */
+void lgt_layout_find_bounds(lgt_layout *layout);
 
 #endif

@@ -79,8 +79,9 @@ static uint64_t layout_hash(const lgt_layout *l) {
 
 static bool layout_equal(const lgt_layout *a, const lgt_layout *b) {
   return a->hash == b->hash && a->dtype == b->dtype && a->ndim == b->ndim && a->root_ndim == b->root_ndim &&
-         a->flags == b->flags && a->offset == b->offset && !memcmp(a->dim, b->dim, sizeof a->dim) &&
-         !memcmp(a->shape, b->shape, sizeof a->shape) && !memcmp(a->stride, b->stride, sizeof a->stride) &&
+         ((a->flags ^ b->flags) & (uint8_t)~LGT_LAYOUT_EXACT) == 0 && a->offset == b->offset &&
+         !memcmp(a->dim, b->dim, sizeof a->dim) && !memcmp(a->shape, b->shape, sizeof a->shape) &&
+         !memcmp(a->stride, b->stride, sizeof a->stride) &&
          !memcmp(a->root_shape, b->root_shape, sizeof a->root_shape);
 }
 
@@ -192,6 +193,7 @@ uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
   i = place_of(part, stores->layout_mask);
   while (stores->layout_table[i]) i = (i + 1) & stores->layout_mask;
   stores->layout[n] = *layout;
+  lgt_layout_find_bounds(&stores->layout[n]);
   stores->note[n] = (lgt_layout_note){.epoch = stores->epoch};
   stores->layout_table[i] = entry_of(layout->hash, n);
   return n;

@@ -6,9 +6,9 @@
 #include "plan/inline.h"
 
 bool lgt_views_collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
-  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
   if (lgt_layout_may_overlap(a, b)) return true;
   if (!(a_writes && !lgt_layout_exact(a)) && !(b_writes && !lgt_layout_exact(b))) return false;
+  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
   lgt_rect ra = lgt_layout_root_rect(a, &va), rb = lgt_layout_root_rect(b, &vb);
   return lgt_rect_intersect(&ra, &rb, &common);
 }
