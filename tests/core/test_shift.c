@@ -138,6 +138,47 @@ TEST(launches_that_no_longer_fuse_are_planned_anew) {
   lgt_close(rt);
 }
 
+enum { ROWS = 40, COLUMNS = 25 };
+
+/* A matrix of zeros with 1 at its first place. */
+static lgt_id matrix(void) {
+  lgt_id id = array_of(rt, LGT_FLOAT64, 2, (int64_t[]){ROWS, COLUMNS});
+  for (int i = 0; i < ROWS * COLUMNS; i++) buffer[i] = i == 0;
+  return lgt_array_copy_in(rt, id, buffer) ? 0 : id;
+}
+
+/* y[at + 1] = y[at] + 1, z[at] = 2 y[at + 1] along a dimension, from `at` on in steps of `step`. */
+static bool recur(lgt_id y, lgt_id z, int dim, int64_t at, int64_t step) {
+  lgt_id from = slice_of(rt, y, dim, at, 1, 1), to = slice_of(rt, y, dim, at + step, 1, 1),
+         out = slice_of(rt, z, dim, at, 1, 1);
+  lgt_status status = launch(rt, add, 2, to, from);
+  if (!status) status = launch(rt, mul, 2, out, to);
+  lgt_array_free(rt, from), lgt_array_free(rt, to), lgt_array_free(rt, out);
+  return !status;
+}
+
+/* Rows and columns after one another: nothing is decided again (but for the sake of this test, which checks) while views move
+ * along what is not cut, or within a tile. */
+TEST(translated_windows_are_cut_as_before) {
+  for (int dim = 0; dim < 2; dim++)
+    for (int step = 1; step < 4; step++) {
+      begin_domains();
+      lgt_id x = matrix(), y = matrix(), z = matrix();
+      CHECK(!launch(rt, add, 2, y, x) && planned(1, 0)); /* cut into halves */
+      int n = dim ? COLUMNS : ROWS;
+      for (int at = 0; at + step < n; at++) CHECK(recur(y, z, dim, at, step) && !lgt_fence(rt));
+      CHECK(stat_of(rt, "plans_shifted") > n / 2);
+      for (int i = 0; i < ROWS * COLUMNS; i++) {
+        int at = dim ? i % COLUMNS : i / COLUMNS,
+            first = dim ? i - at + at % step : i - (at - at % step) * COLUMNS;
+        double value = (first == 0) + at / step + 1;
+        CHECK_EQ(value_at(y, i), value);
+        CHECK_EQ(value_at(z, i), at + step < n ? 2 * value + 2 : i == 0);
+      }
+      lgt_close(rt);
+    }
+}
+
 /* The sum of neighbours in a new vector of n elements; so many bytes were copied. */
 static int64_t neighbours(int plus, lgt_id x, int64_t n) {
   lgt_id from = slice_of(rt, x, 0, 0, n, 1), y = vector(n), sum = vector(n - 1);
@@ -189,6 +230,7 @@ int main(void) {
   RUN(an_extent_of_one_is_planned_anew);
   RUN(plans_of_tiles_are_shifted);
   RUN(launches_that_no_longer_fuse_are_planned_anew);
+  RUN(translated_windows_are_cut_as_before);
   RUN(shifted_plans_make_room_for_halos);
   RUN(groups_make_room_for_halos_of_later_ones);
   return check_done();

@@ -187,6 +187,7 @@ typedef struct shifter {
   lgt_fuser *fuser;
   const lgt_window *window;
   uint32_t stamp;
+  bool translated, cut_alike; /* see shift.h: guards hold; decisions are the same */
 } shifter;
 
 /* The layouts of the origin get their numbers again. */
@@ -202,6 +203,69 @@ static void renumber(const shifter *s, uint32_t *layout) {
   const lgt_layout_note *note = &s->fuser->stores->note[*layout];
   lgt_assert(note->stamp == s->stamp);
   *layout = s->window->layout[note->number];
+}
+
+/* ---- translated windows ------------------------------------------------------------------------------------ */
+
+/* Is one view the other one, but for where it begins? */
+static bool same_but_placed(const lgt_layout *a, const lgt_layout *b) {
+  return a->dtype == b->dtype && a->ndim == b->ndim && a->root_ndim == b->root_ndim && a->flags == b->flags &&
+         !(a->flags & LGT_LAYOUT_RESHAPED) && !memcmp(a->dim, b->dim, sizeof a->dim) &&
+         !memcmp(a->shape, b->shape, sizeof a->shape) && !memcmp(a->stride, b->stride, sizeof a->stride) &&
+         !memcmp(a->root_shape, b->root_shape, sizeof a->root_shape);
+}
+
+/* Two pairs of views of one root: are those of one as far from each other as those of the other? */
+static bool equally_far(const lgt_layout *a, const lgt_layout *to_a, const lgt_layout *b,
+                        const lgt_layout *to_b) {
+  for (int k = 0; k < a->root_ndim; k++)
+    if (to_a->first[k] - a->first[k] != to_b->first[k] - b->first[k]) return false;
+  return true;
+}
+
+/* Does what decides how a call is cut stay as it is, where a view of it is in another place? */
+static bool stays_cut(const lgt_plan *origin, const lgt_plan_call *call, int arg, const lgt_layout *from,
+                      const lgt_layout *to) {
+  const lgt_partition *key = origin->root[call->root[arg]].key, *launch = call->launch;
+  if (launch->kind == LGT_PARTITION_RECTS || (key && key->kind == LGT_PARTITION_RECTS)) return from == to;
+  for (int k = 0; k < from->root_ndim; k++) {
+    if (from->first[k] == to->first[k]) continue;
+    for (int d = 0; d < from->ndim; d++) {
+      int s = call->space.align[arg].to[d];
+      if (from->dim[d] == k && s >= 0 && launch->kind == LGT_PARTITION_TILING && launch->grid[s] > 1)
+        return false;
+    }
+    if (!key || key->kind == LGT_PARTITION_NONE || key->grid[k] == 1) continue;
+    if (from->first[k] != from->last[k] ||
+        lgt_partition_tile_at(key, k, from->first[k]) != lgt_partition_tile_at(key, k, to->first[k]))
+      return false;
+  }
+  return true;
+}
+
+/* Is the window a translated one?  The origin's layouts are numbered. */
+static void find_translation(shifter *s, const lgt_plan *origin) {
+  const lgt_stores *stores = s->fuser->stores;
+  const lgt_layout **first = lgt_mem_zalloc((2 * (size_t)origin->nroot + 1) * sizeof *first), **moved;
+  if (!first) return;
+  moved = first + origin->nroot;
+  s->translated = s->cut_alike = true;
+  for (int r = 0; r < origin->nroot; r++)
+    s->cut_alike &= origin->root[r].key == lgt_store_at(s->fuser->stores, s->window->root[r])->key;
+  for (int i = 0; i < origin->ncall && s->translated; i++)
+    for (int a = 0; a < origin->call[i].nargs && s->translated; a++) {
+      const lgt_plan_call *call = &origin->call[i];
+      uint32_t layout = call->layout[a];
+      const lgt_layout *from = lgt_layout_at(stores, layout),
+                       *to = lgt_layout_at(stores, s->window->call[i].layout[a]);
+      int r = call->root[a];
+      if (!first[r]) first[r] = from, moved[r] = to;
+      if (from == to && first[r] == moved[r]) continue;
+      s->translated =
+          same_but_placed(from, to) && first[r] != moved[r] && equally_far(first[r], moved[r], from, to);
+      s->cut_alike = s->cut_alike && s->translated && stays_cut(origin, call, a, from, to);
+    }
+  lgt_mem_free(first);
 }
 
 static bool shift_calls(const shifter *s, lgt_plan *plan) {
@@ -407,11 +471,23 @@ static void take_partitions(lgt_plan *plan, const lgt_plan *decided) {
   plan->fused_whole = decided->fused_whole;
 }
 
+/* Are they the same ones? */
+static bool same_partitions(const lgt_plan *plan, const lgt_plan *decided) {
+  for (int g = 0; g < plan->ngroup; g++)
+    if (plan->group[g].launch != decided->group[g].launch) return false;
+  for (int i = 0; i < plan->ncall; i++)
+    if (plan->call[i].launch != decided->call[i].launch) return false;
+  for (int r = 0; r < plan->nroot; r++)
+    if (plan->root[r].key != decided->root[r].key) return false;
+  return true;
+}
+
 static bool shift_partitions(const shifter *s, lgt_plan *plan) {
   lgt_plan *decided;
-  if (lgt_solver_whole(&s->fuser->solver)) return true;
+  if (lgt_solver_whole(&s->fuser->solver) || (s->cut_alike && !s->fuser->config->check)) return true;
   if (lgt_fuser_decide(s->fuser, s->window, plan->ncall, &decided)) return false;
   bool good = groups_alike(s->fuser, plan, decided);
+  lgt_assert(!s->cut_alike || (good && same_partitions(plan, decided)));
   if (good) take_partitions(plan, decided);
   lgt_plan_free(decided);
   return good;
@@ -423,6 +499,8 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
   const lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
   for (int i = 0; i < notes->nguard; i++) {
     const lgt_guard *g = &notes->guard[i];
+    bool copies = w.items->item[g->item[0]].call == LGT_NONE || w.items->item[g->item[1]].call == LGT_NONE;
+    if (s->translated && !copies) continue;
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
   if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;
@@ -467,9 +545,10 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   b.used = 0;
   lgt_plan *plan = copy_plan(&b, origin);
   enlist(fuser, plan);
-  shifter s = {fuser, window, window->stamp};
+  shifter s = {.fuser = fuser, .window = window, .stamp = window->stamp};
   bool good = true;
   number_layouts(&s, origin);
+  find_translation(&s, origin);
   good = shift_calls(&s, plan) && shift_partitions(&s, plan);
   for (int g = 0; g < plan->ngroup && good; g++) good = shift_group(&s, &plan->group[g]);
   if (good && fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));

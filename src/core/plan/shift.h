@@ -24,6 +24,14 @@
  *   launches     one tile or several, and whether each domain has one at most; which calls of a group are cut alike
  *   calls        which ones tasks repeat, and which arguments have parts of their root
  *
+ * Most of this need not be asked of a *translated* window: each of its views lies as far from the one of the origin's window as
+ * all other views of the root do.  Views relate to one another as they did, so guards hold.  With several domains decisions
+ * are the same, too, if roots are cut as they were, and views were moved along dimensions that nothing cuts, or lie within one
+ * tile there before and after:
+ *
+ *   y[{ {}, j }] = x[{ {}, j }]    rows are cut, j moves along columns
+ *   y[j] = x[j]                    until j comes to the other tile
+ *
  * All ranks decide alike, therefore it does not matter if some of them shift a plan and others do not.  What is to move is
  * found for each plan when it runs.
  *
