@@ -24,10 +24,10 @@
  *   trace      what repeats in the stream of launches
  *     repeats
  *   ops        what is no loop over elements: tasks with variants in C
- *     blas builtin scan keys sort merge sort_parts gather special histogram convolve batch product
+ *     blas builtin scan keys sort merge sort_parts gather select special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*
  *   runtime    the flush, a list of passes; the public functions
- *     runtime devices handles look flush api explain file select sweep
+ *     runtime devices handles look flush api explain file sweep
  *
  * A file includes headers of earlier rooms and of earlier files of its room only, and names the room ("plan/weave.h");
  * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h and

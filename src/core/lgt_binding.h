@@ -121,17 +121,6 @@ lgt_status lgt_flush_some(lgt_runtime *rt);
 /* The heap that the caller's collector has just gone through, in bytes: how much a collection costs. */
 void lgt_collected(lgt_runtime *rt, double heap);
 
-/* ---- boolean arrays --------------------------------------------------------------------------- */
-
-/* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  With
- * several domains, say, nothing is done, which is no error, and tasks must.  select: *out is a new array, 0 if nothing was
- * done.  place: as many elements as are picked are written there; *done is 0 if nothing was.  nonzero: out[] are vectors of
- * the positions, from 1, along each dimension of the boolean array; out[0] is 0 if nothing was done.  Those that make
- * arrays may ask for a collection instead of setting their output, as lgt_flush_some does. */
-lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out);
-lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done);
-lgt_status lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out);
-
 /* ---- memory and numbers ----------------------------------------------------------------------- */
 
 /* Memory for elements on their way into arrays or out of them: zeroed, of malloc's alignment, and counted as what arrays

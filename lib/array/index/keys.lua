@@ -376,8 +376,6 @@ end
 
 -- ---- reading and writing ------------------------------------------------------------------------------------
 
-local WHOLE = native.whole
-
 local function alias(a, layout)
   local view = wrap(C.lgt_layout_view(rt, a.id, layout))
   mark_view(a, view)
@@ -436,7 +434,7 @@ end
 
 local function get_picked(a, key)
   local of, by = handles[a.id].layout, istype(Array, key) and handles[key.id].layout or 0
-  if WHOLE and of ~= 0 and by ~= 0 and layouts[by].ndim > 0 then
+  if of ~= 0 and by ~= 0 and layouts[by].ndim > 0 then
     local copy
     if layouts[by].dtype == dtypes.BOOL then copy = picks.selected(a, key) end
     if copy then
@@ -490,7 +488,7 @@ jit.off(other_set)
 
 -- a[key] = value
 function index.set(a, key, value)
-  if WHOLE and is_mask(key) and istype(Array, value) and core.ndim_of(value) > 0 then
+  if is_mask(key) and istype(Array, value) and core.ndim_of(value) > 0 then
     core.layout_of(a, "assignment")
     core.check_writable(a, "assignment")
     if picks.placed(a, key, value) then return end

@@ -9,14 +9,12 @@
 -- which waits for it.  Several arrays of positions are merged into one, of positions along one axis that has all
 -- elements of the axes they are of: a copy of the array is made in that form, and a scatter copies it back.
 
-local ffi = require "ffi"
 local core = require "array.core"
 local native = require "array.core.native"
-local runs = require "array.index.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
 local handles, front = lgt.handles, lgt.front
-local C, rt = lgt.C, lgt.rt
+local C, rt, wrap, slot, fresh, commit = lgt.C, lgt.rt, lgt.wrap, lgt.slot, lgt.fresh, lgt.commit
 
 local picks = {}
 
@@ -25,33 +23,57 @@ local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)
 
 -- ---- where the elements are -----------------------------------------------------------------------------------
 
+-- What is picked is counted in runs of rows of the mask, one for each domain that has a part of it, and there in blocks
+-- (ops/select.c).
+local BLOCK, MOST_BLOCKS = 2 ^ 14, 64 -- elements that make another block worth while; blocks of a run
+
+-- What a boolean array with elements picks: `n`, how many; the counts, and the bounds of runs in what is picked, as
+-- arguments for tasks; whether these are cut into runs; the parameters that they take.  Waits.
+local function count(mask)
+  local shape, size = core.shape_of(mask), core.size_of(mask)
+  local rows, number = shape[1], native.divided(size) and tonumber(C.lgt_domains(rt)) or 1
+  local run = math.ceil(rows / number)
+  local block = math.max(1, math.floor(BLOCK * rows / size), math.ceil(run / MOST_BLOCKS))
+  local blocks = math.ceil(run / block)
+  local counts = native.new(dtypes.INT64, { number, blocks })
+  local found = { cut = number > 1, counts = counts, numbers = { run, block } }
+  native.launch("mask_count", "rw", found.cut and "align(1.0,0.0) scale(0.0)" or "", { mask, counts }, found.numbers)
+  if number * blocks == 1 then
+    found.n = tonumber(core.element(counts))
+  else
+    local bounds = native.new(dtypes.INT64, { number + 1 })
+    local layout = core.layout_of(bounds)
+    native.launch("mask_bounds", "wr", "", { bounds, counts })
+    found.n = tonumber(core.element(bounds, number))
+    found.lo = lgt.alias(bounds, lgt.slice(layout, 1, 0, number, 1))
+    found.hi = lgt.alias(bounds, lgt.slice(layout, 1, 1, number, 1))
+  end
+  return found
+end
+
+-- Launch on arrays, of which those with numbers in `rowwise` have the mask's rows, and those in `lists` what it picks.
+local function launch_picked(variant, privileges, found, arrays, rowwise, lists)
+  if not found.cut then return native.launch(variant, privileges, "", arrays, found.numbers) end
+  local lo, words = #arrays, {}
+  arrays[lo + 1], arrays[lo + 2] = found.lo, found.hi
+  words[1] = ("align(%d.0,%d.0,%s.0)"):format(lo, lo + 1, table.concat(rowwise, ".0,"))
+  for _, a in ipairs(rowwise) do words[#words + 1] = ("scale(%d.0)"):format(a) end
+  for _, a in ipairs(lists) do words[#words + 1] = ("image_ranges(%d,%d:%d.0)"):format(lo, lo + 1, a) end
+  native.launch(variant, privileges .. "rr", table.concat(words, " "), arrays, found.numbers)
+end
+
 -- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
-local found_along = ffi.new("lgt_id[6]") -- no array has more dimensions
 ---@return lgt_array[] int64
 function picks.nonzero(mask)
-  local shape, lists, views = core.shape_of(mask), {}, {}
-  lgt.flush()
-  local status = C.lgt_array_nonzero(rt, mask.id, found_along)
-  if status ~= 0 or front.collect ~= 0 then
-    lgt.go_on(status)
-    lgt.go_on(C.lgt_array_nonzero(rt, mask.id, found_along))
+  local lists, numbers, ndim = {}, {}, core.ndim_of(mask)
+  local found = core.size_of(mask) > 0 and count(mask)
+  for d = 1, ndim do
+    lists[d], numbers[d] = native.new(dtypes.INT64, { found and found.n or 0 }), d + 1
   end
-  if found_along[0] ~= 0 then
-    for d = 1, #shape do lists[d] = lgt.wrap(found_along[d - 1]) end
-    return lists
+  if found and found.n > 0 then
+    local arrays = { mask, found.counts, unpack(lists) }
+    launch_picked("mask_positions", "rr" .. ("w"):rep(ndim), found, arrays, { 0 }, numbers)
   end
-  local found = np.count_nonzero(mask)
-  if native.divided(core.size_of(mask)) then
-    local positions = runs.positions(np.copy(np.ravel(mask)), found)
-    return #shape == 1 and { positions } or np.unravel_index(positions, shape)
-  end
-  for d = 1, #shape do
-    lists[d] = lgt.new(lgt.dense(dtypes.INT64, { found }))
-    views[d] = in_front(lists[d], core.layout_of(lists[d]))
-  end
-  local flat = np.ravel(mask)
-  views[#shape + 1] = in_front(flat, core.layout_of(flat))
-  native.launch("nonzero", ("w"):rep(#shape) .. "r", "", views, { unpack(shape, 2) })
   return lists
 end
 
@@ -217,26 +239,102 @@ function picks.rows(a, positions)
   return launch_gather(a, { positions }, shape, 0, 1, 1)
 end
 
--- What a boolean array picks; nil where that needs more thought.  Waits.
-local selected = ffi.new("lgt_id[1]")
----@return lgt_array?
-function picks.selected(a, mask)
-  lgt.flush()
-  local status = C.lgt_array_select(rt, a.id, mask.id, selected)
-  if status ~= 0 or front.collect ~= 0 then
-    lgt.go_on(status)
-    lgt.go_on(C.lgt_array_select(rt, a.id, mask.id, selected))
+-- Does a boolean array pick elements from the first axes of an array?
+local function suits(a, mask)
+  local shape, whole = core.shape_of(mask), core.shape_of(a)
+  if #shape == 0 or #shape > #whole or core.size_of(a) == 0 then return false end
+  for d = 1, #shape do
+    if shape[d] ~= whole[d] then return false end
   end
-  if selected[0] ~= 0 then return (lgt.wrap(selected[0])) end
+  return true
 end
 
--- Write as many values as a boolean array picks there; false where that needs more thought.  Waits.
-local done = ffi.new("int[1]")
+local function shape_of_picked(a, mask, n)
+  local shape = { n }
+  for d = core.ndim_of(mask) + 1, core.ndim_of(a) do shape[#shape + 1] = core.shape_of(a)[d] end
+  return shape
+end
+
+-- Where there may as well be room for all elements these are picked while they are counted.  What is launched for
+-- that follows from layouts, and is remembered by their numbers, to which 0.5 is added as in keys.lua: [of the
+-- array][of the mask].
+local FEW_BYTES, MOST_PLANS = 2 ^ 12, 1024
+local few, planned, epoch = {}, 0, front.epoch
+local COUNT, PICK, COUNTS
+
+local function plan_few(a, mask)
+  local dtype, plan = core.dtype_of(a), { fits = false }
+  local bytes = core.size_of(a) * dtypes.size[dtype]
+  if suits(a, mask) and bytes <= FEW_BYTES and not native.divided(core.size_of(mask)) then
+    plan.fits, plan.rows = true, core.shape_of(mask)[1]
+    plan.room = lgt.dense(dtype, shape_of_picked(a, mask, core.size_of(mask)))
+    COUNT, PICK = native.kind("mask_count", "rw", ""), native.kind("mask_pick", "wrr", "")
+    COUNTS = lgt.dense(dtypes.INT64, { 1, 1 })
+  end
+  if planned == MOST_PLANS then few, planned = {}, 0 end
+  planned = planned + 1
+  local of, by = core.layout_of(a) + 0.5, core.layout_of(mask) + 0.5
+  few[of] = few[of] or {}
+  few[of][by] = plan
+  return plan
+end
+jit.off(plan_few)
+
+local function select_few(a, mask, plan)
+  local line = lgt.line()
+  local l = slot()
+  local counts = fresh(COUNTS)
+  l.kind, l.line, l.nargs, l.nparams = COUNT, line, 2, 2
+  l.arg[0], l.arg[1] = mask.id, counts
+  l.param[0].f, l.param[1].f = plan.rows, plan.rows
+  commit()
+  local n = wrap(counts)
+  l = slot()
+  local room = fresh(plan.room)
+  l.kind, l.line, l.nargs, l.nparams = PICK, line, 3, 0
+  l.arg[0], l.arg[1], l.arg[2] = room, mask.id, a.id
+  commit()
+  local result = wrap(room)
+  local found = tonumber(core.element(n))
+  lgt.free(n)
+  if found == core.size_of(mask) then return result end
+  local view = lgt.alias(result, C.lgt_layout_slice(rt, plan.room, 0, 0, found, 1))
+  lgt.free(result)
+  return view
+end
+
+-- What a boolean array picks; nil where that needs more thought.  Waits for how many.
+---@return lgt_array?
+function picks.selected(a, mask)
+  if front.epoch ~= epoch then few, planned, epoch = {}, 0, front.epoch end
+  local plan = few[handles[a.id].layout + 0.5]
+  plan = plan and plan[handles[mask.id].layout + 0.5] or plan_few(a, mask)
+  if plan.fits then return select_few(a, mask, plan) end
+  if not suits(a, mask) then return nil end
+  local found = count(mask)
+  local result = native.new(core.dtype_of(a), shape_of_picked(a, mask, found.n))
+  if found.n > 0 then
+    launch_picked("mask_select", "rrrw", found, { mask, a, found.counts, result }, { 0, 1 }, { 3 })
+  end
+  return result
+end
+
+-- A copy if the array shares its elements with another.
+local function apart(x, from)
+  return handles[x.id].store == handles[from.id].store and np.copy(x) or x
+end
+
+-- Write as many values as a boolean array picks there; false where that needs more thought.  Waits for how many.
 ---@return boolean
 function picks.placed(a, mask, values)
-  lgt.flush()
-  if C.lgt_array_place(rt, a.id, mask.id, values.id, done) < 0 then lgt.fail() end
-  return done[0] ~= 0
+  if not suits(a, mask) or core.dtype_of(values) ~= core.dtype_of(a) then return false end
+  local found = count(mask)
+  if not core.same_shape(core.shape_of(values), shape_of_picked(a, mask, found.n)) then return false end
+  if found.n > 0 then
+    values = np.ascontiguousarray(apart(values, a))
+    launch_picked("mask_place", "mrrr", found, { a, apart(mask, a), found.counts, values }, { 0, 1 }, { 3 })
+  end
+  return true
 end
 
 -- A copy of what the steps pick from a view of a.  Positions count from `base` (1).
@@ -249,11 +347,6 @@ function picks.gather(a, layout, steps, base)
   end
   local flat, merged = in_one_axis(view, positions, before, base, numbers)
   return launch_gather(flat, { merged }, shape, before, #positions == 1 and base or 1, digits(numbers))
-end
-
--- A copy if the array shares its elements with another.
-local function apart(x, from)
-  return handles[x.id].store == handles[from.id].store and np.copy(x) or x
 end
 
 local function launch_scatter(view, value, positions, shape, before, axes, operation)

@@ -3,8 +3,6 @@
 local core = require "array.core"
 local native = require "array.core.native"
 
-local lgt, dtypes = core.lgt, core.dtypes
-local np = core.np
 
 local runs = {}
 
@@ -24,19 +22,6 @@ function runs.shuffle(from, marks, cuts, n)
   runs.launch("shuffle", "wrrr", marks, { result, from },
     { math.ceil(n / domains), math.ceil(core.size_of(from) / domains) }, cuts)
   return result
-end
-
--- The `found` positions, from 1, at which a boolean vector is true: each domain lists its own, and then all know who
--- has how many.
-function runs.positions(mask, found)
-  local n, domains = core.size_of(mask), lgt.C.lgt_domains(lgt.rt)
-  local lists, counts = native.new(dtypes.INT64, { n }), native.new(dtypes.INT64, { domains })
-  local cuts = native.new(dtypes.INT64, { domains + 1, domains })
-  local room = math.max(found, domains * domains) -- no run of the result is empty
-  runs.launch("nonzero_runs", "wrw", counts, { lists, mask }, { math.ceil(n / domains) })
-  native.launch("nonzero_cuts", "wr", "", { cuts, counts }, { math.ceil(room / domains) })
-  local result = runs.shuffle(lists, counts, cuts, room)
-  return room == found and result or np.copy(lgt.alias(result, lgt.slice(core.layout_of(result), 1, 0, found, 1)))
 end
 
 return runs

@@ -9,7 +9,7 @@ lgt_own_variant lgt_builtin_find(const char *name) {
       lgt_sparse_builtins,       lgt_sparse_shape_builtins,  lgt_sparse_join_builtins,
       lgt_sparse_solve_builtins, lgt_sparse_blocks_builtins, lgt_count_builtins,
       lgt_filter_builtins,       lgt_market_builtins,        lgt_stack_builtins,
-      lgt_product_builtins};
+      lgt_product_builtins,      lgt_select_builtins};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const lgt_builtin *b = tables[t]; b->name; b++)
       if (!strcmp(b->name, name)) return b->variant;

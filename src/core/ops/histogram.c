@@ -1,4 +1,4 @@
-/* count.c - how often values occur, and where there are any.
+/* histogram.c - how often values occur.
  *
  *   count        argument 0 [r, k] = how often k + parameter 0 occurs in run r of the integers of argument 1,
  *                or the sum of the weights of argument 2 that it occurs with (of argument 0's dtype: int64 or float64)
@@ -6,14 +6,8 @@
  *   histogram    argument 0 [r, k] = how many values in run r of argument 1 (float64) lie between
  *                elements k and k + 1 of the ascending vector argument 2 (float64), the last one included, or the
  *                sum of the weights of argument 3; parameter 0: whether the edges are equidistant, but for rounding
- *   nonzero      vectors argument 0, ..., ndim - 1 (int64) = the positions, from 1, of what is true in the last
- *                argument, a vector that is an array in C order; parameters: ndim - 1 extents, from the second axis
- *   nonzero_runs argument 0 (int64) = the positions, from 1, of what is true in argument 1, a vector, for each run of
- *                parameter 0 elements behind its beginning; argument 2 (int64) = how many these are
- *   nonzero_cuts cuts for a shuffle (shuffle.h) of these to runs of parameter 0: argument 0, from argument 1, how many
  *
- * count and histogram count a vector in runs of parameter 1 elements, in the order of the values.  nonzero is one task in one
- * piece, whose arguments have a leading dimension of extent 1.
+ * count and histogram count a vector in runs of parameter 1 elements, in the order of the values.
  */
 #include "ops/builtin.h"
 
@@ -249,81 +243,5 @@ static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *
   return LGT_OK;
 }
 
-/* ---- positions ------------------------------------------------------------------------------------------- */
-
-static void nonzero_of_vector(const lgt_tile *to, const lgt_tile *mask) {
-  const uint8_t *p = mask->data;
-  int64_t n = mask->extent[1], stride = mask->stride[1], room = to->extent[1], found = 0;
-  for (int64_t i = 0; i < n && found < room; i++) {
-    *(int64_t *)((char *)to->data + found * to->stride[1]) = i + 1; /* overwritten unless it is one */
-    found += p[i * stride] != 0;
-  }
-}
-
-static lgt_status nonzero(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                          int64_t hi) {
-  int ndim = nargs - 1;
-  const lgt_tile *mask = &tiles[ndim];
-  int64_t n = mask->extent[1], found = 0, at[6] = {0};
-  const uint8_t *p = mask->data;
-  if (lo >= hi) return LGT_OK;
-  if (ndim == 1) {
-    nonzero_of_vector(&tiles[0], mask);
-    return LGT_OK;
-  }
-  for (int64_t i = 0; i < n; i++, p += mask->stride[1]) {
-    if (*p && found < tiles[0].extent[1]) {
-      for (int d = 0; d < ndim; d++)
-        *(int64_t *)((char *)tiles[d].data + found * tiles[d].stride[1]) = at[d] + 1;
-      found++;
-    }
-    for (int d = ndim - 1; d >= 0; d--) {
-      if (d == 0 || ++at[d] < (int64_t)params[d - 1].f) {
-        at[0] += d == 0;
-        break;
-      }
-      at[d] = 0;
-    }
-  }
-  return LGT_OK;
-}
-
-static lgt_status nonzero_runs(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                               int64_t hi) {
-  const lgt_tile *to = &tiles[0], *mask = &tiles[1], *counts = &tiles[2];
-  int64_t run = (int64_t)params[0].f, n = mask->extent[0], stride = mask->stride[0];
-  (void)nargs;
-  for (int64_t first = (lo + run - 1) / run * run; first < hi; first += run) { /* those that begin here */
-    int64_t past = first + run < n ? first + run : n, at = first;
-    for (int64_t i = first; i < past; i++) {
-      *(int64_t *)((char *)to->data + at * to->stride[0]) = mask->origin[0] + i + 1;
-      at += ((const uint8_t *)mask->data)[i * stride] != 0;
-    }
-    *(int64_t *)((char *)counts->data + first / run * counts->stride[0]) = at - first;
-  }
-  return LGT_OK;
-}
-
-static lgt_status nonzero_cuts(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                               int64_t hi) {
-  const lgt_tile *to = &tiles[0], *counts = &tiles[1];
-  (void)nargs;
-  for (int64_t j = lo; j < hi; j++) {
-    int64_t before = j * (int64_t)params[0].f; /* of those not yet seen, how many come before run j */
-    for (int64_t r = 0; r < to->extent[1]; r++) {
-      int64_t n = *(const int64_t *)((const char *)counts->data + r * counts->stride[0]);
-      int64_t cut = before < n ? before : n;
-      before -= cut;
-      *(int64_t *)((char *)to->data + j * to->stride[0] + r * to->stride[1]) = cut;
-    }
-  }
-  return LGT_OK;
-}
-
-const lgt_builtin lgt_count_builtins[] = {{"count", count},
-                                          {"count_places", count_places},
-                                          {"histogram", histogram},
-                                          {"nonzero", nonzero},
-                                          {"nonzero_runs", nonzero_runs},
-                                          {"nonzero_cuts", nonzero_cuts},
-                                          {0}};
+const lgt_builtin lgt_count_builtins[] = {
+    {"count", count}, {"count_places", count_places}, {"histogram", histogram}, {0}};
