@@ -1,6 +1,6 @@
 -- Tasks get all memory that they need before any of them runs, so that an attempt that lacks some can still give up
--- what nobody needs, or go elsewhere.  Run with --emulate=3 --emulate-mem=100K, with -n 2 --mem=1088K, and with
--- --domains=2 --mem=2176K.
+-- what nobody needs, or go elsewhere.  Run with --emulate=3 --emulate-mem=100K, with -n 2 --mem=1088K, with
+-- --domains=2 --mem=2176K, and, as "siblings", with -n 2 --domains=2 --mem=130K.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -38,6 +38,25 @@ if devices > 0 then
     local x = fill_devices()
     check.equal(x[1](3), 1)
     check.equal(lgt.stats().groups_on_host, 0)
+  end)
+elseif arg[1] == "siblings" then
+  check.case("what a domain could not get it has not for its siblings", function()
+    local n, m = 2 ^ 14, 2 ^ 10
+    local x = np.arange(n) + 1.0
+    local weights = np.full({ m }, 1.0):astype("complex128") -- larger than what it meets, so they decide who works
+    local ballast = np.full({ 8000 }, 1.0)
+    lgt.fence()
+    local turned = x["::-1"] + 0.0 -- domain 3 would get what domain 0 has
+    lgt.flush()
+    ballast:free()
+    local first = n / 4 - 3 * m / 4 + 1
+    local function total() return np.sum(np.real(weights * x[{ { first, first + m - 1 } }])):item() end
+    local good, message = pcall(total) -- domain 2 needs some of that
+    check.that(not good and message:find("no room for elements of other ranks", 1, true), message)
+    good, message = pcall(function() return turned(1) end)
+    check.that(not good and message:find("out of memory", 1, true), message)
+    turned:free()
+    check.equal(total(), m * (2 * first + m - 1) / 2)
   end)
 elseif lgt.size() > 1 then
   check.case("only what lacks memory fails", function()

@@ -222,13 +222,17 @@ static lgt_status acquire_part(lgt_attempt *try, const lgt_call *calls) {
   return status ? status : try->poison ? find_taint(try) : LGT_OK;
 }
 
-static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
+/* What the group writes fails, as the message says. */
+static lgt_failure *fail_as_told(lgt_attempt *try, lgt_status status, uint32_t line) {
   char message[512];
-  if (status == LGT_NO_MEMORY) status = say_what_lacks(try);
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_poison_new(try->binder, status, message, line);
   poison_results(try, failure);
   return failure;
+}
+
+static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
+  return fail_as_told(try, status == LGT_NO_MEMORY ? say_what_lacks(try) : status, line);
 }
 
 void lgt_binder_fini(lgt_binder *binder) {
@@ -379,13 +383,13 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
     if (!status) status = moved;
   }
   if (status && !binder->peers) lgt_exchange_undo(&try->exchange); /* nobody counts on it */
-  if (!status && !try->all_poisoned && lgt_exchange_lacks_memory(&try->exchange))
-    status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
+  bool absent = !status && !try->all_poisoned && lgt_exchange_lacks_memory(&try->exchange);
+  if (absent) status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
   bool runs = !status && !try->all_poisoned;
   lgt_failure *failure = try->all_poisoned ? lgt_failure_retain(first_poison(try)) : NULL;
   if (runs) status = run_and_settle(try);
   if (try->all_poisoned) poison_tainted(try);
-  else if (status) failure = fail_group(try, status, calls[0].line);
+  else if (status) failure = (absent ? fail_as_told : fail_group)(try, status, calls[0].line);
   if (!runs && try->touched.fold) lgt_fold_skip(binder, try->group, try->touched.fold, failure);
   if (!runs && binder->peers && lgt_shuffle_is(try->group) && lgt_shuffle_skip(binder, try->group))
     binder->peers->abort(binder->peers, lgt_message());

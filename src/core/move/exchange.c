@@ -419,9 +419,29 @@ void lgt_exchange_undo(lgt_exchange *x) {
 
 /* ---- meanwhile ---------------------------------------------------------------------------------------- */
 
+static bool add_rects(lgt_region *region, const lgt_rect *rect, int n) {
+  bool good = true;
+  for (int i = 0; i < n && good; i++) good = lgt_region_add(region, &rect[i]);
+  return good;
+}
+
+/* The elements of a piece for which a domain of this rank had no memory when they came. */
+static bool add_absent(const lgt_replica *replica, const lgt_piece *piece, lgt_region *missing) {
+  bool good = true;
+  lgt_rect common;
+  for (int i = 0; i < replica->absent.count && good; i++)
+    if (lgt_rect_intersect(&replica->absent.rect[i], &piece->rect, &common))
+      good = lgt_region_add(missing, &common);
+  return good;
+}
+
 /* Where a domain of this rank has the elements of a piece: in one of its instances, or some here and some there.  What is
- * found has refs to its runs.  False when out of memory. */
-static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found) {
+ * found has refs to its runs; what the domain does not have, although the history says so, is added to `missing`.  False
+ * when out of memory. */
+static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found,
+                      lgt_region *missing) {
+  int local = piece->rect.ndim ? piece->from - x->binder->map->first : 0, first = found->count;
+  const lgt_replica *replica = &x->store[n]->replica[local];
   lgt_instance *inst = holder(x, n, piece->from, &piece->rect, true);
   if (inst) {
     if (!lgt_mem_grow((void **)&found->piece, &found->room, found->count + 1, sizeof *found->piece))
@@ -430,13 +450,12 @@ static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_
     *all = *piece;
     all->inst = inst;
     lgt_runs_retain(all->runs);
-    return true;
+    return add_absent(replica, piece, missing);
   }
   if (x->store[n]->failure) return true;
-  int local = piece->rect.ndim ? piece->from - x->binder->map->first : 0, first = found->count;
   lgt_region rest = {0};
-  bool good =
-      lgt_region_add(&rest, &piece->rect) && lgt_replica_find(&x->store[n]->replica[local], &rest, found);
+  bool good = lgt_region_add(&rest, &piece->rect) && lgt_replica_find(replica, &rest, found) &&
+              add_rects(missing, rest.rect, rest.count) && add_absent(replica, piece, missing);
   lgt_region_fini(&rest);
   for (int i = first; i < found->count && piece->runs; i++) {
     lgt_piece *part = &found->piece[i];
@@ -450,16 +469,19 @@ static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_
 /* Between domains of this rank. */
 static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, int to) {
   lgt_pieces found = {0};
+  lgt_region missing = {0};
   bool good = true;
   int n = move->root, count = 0;
   for (int i = 0; i < move->count && good; i++) {
     if (!lgt_is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
     lgt_instance *into = holder(x, n, to, &piece[i].rect, false);
     int first = found.count;
-    if (into) good = find_here(x, n, &piece[i], &found);
+    if (into) good = find_here(x, n, &piece[i], &found, &missing);
     if (into && found.count == first && !into->failure && x->store[n]->failure)
       into->failure = lgt_failure_retain(x->store[n]->failure);
   }
+  if (good)
+    good = add_rects(&x->store[n]->replica[to - x->binder->map->first].absent, missing.rect, missing.count);
   lgt_copy *copies =
       good ? lgt_arena_alloc(&x->binder->arena, ((size_t)found.count + 1) * sizeof *copies) : NULL;
   for (int i = 0; copies && i < found.count; i++) {
@@ -472,6 +494,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   if (!status && count) status = lgt_copy_submit(x->binder, copies, count);
   for (int i = 0; i < found.count; i++) lgt_runs_release(found.piece[i].runs);
   lgt_mem_free(found.piece);
+  lgt_region_fini(&missing);
   return status;
 }
 
