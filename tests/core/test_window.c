@@ -152,8 +152,9 @@ TEST(a_window_ends_where_a_repetition_ends) {
     const char *text;
     int cut;
   } cases[] = {
-      {"abcabcabcab", 9},   {"xyabcabcabc", 11},  {"aaaaaaa", 7},   {"ababababa", 8},
-      {"pqababababab", 12}, {"abcdabcdabcd", 12}, {"xabababab", 9},
+      {"abcabcabcab", 9}, {"xyabcabcabc", 11},      {"aaaaaaa", 7},
+      {"ababababa", 8},   {"pqababababab", 12},     {"abcdabcdabcd", 12},
+      {"xabababab", 9},   {"abccabccabccabcc", 16}, {"aabcaabcaabcaa", 12},
   };
   lgt_window w;
   int period;

@@ -474,7 +474,7 @@ uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
   int64_t root = 1;
   for (int d = 0; d < l->root_ndim; d++) root *= l->root_shape[d];
   uint64_t h = lgt_hash_mix(l->dtype, (uint64_t)l->ndim << 16 | (uint64_t)l->root_ndim << 8 |
-                                          (uint64_t)(l->flags & ~LGT_LAYOUT_LARGE));
+                                          (uint64_t)(l->flags & ~(LGT_LAYOUT_LARGE | LGT_LAYOUT_EXACT)));
   h = lgt_hash_mix(h, class_of(l->size) | (uint64_t)lgt_layout_exact(l) << 2 |
                           (uint64_t)lgt_layout_covers(l, false) << 3 |
                           (uint64_t)lgt_layout_covers(l, true) << 4 |

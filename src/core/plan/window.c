@@ -117,22 +117,18 @@ void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call
   window->token[window->count++] = token_of(stores, call);
 }
 
-/* The shortest period p such that the last two periods agree; 0: none. */
-static int period_of(const uint64_t *token, int n) {
-  for (int p = 1; p <= n / 2; p++) {
-    int i = 0;
-    while (i < p && token[n - 1 - i] == token[n - 1 - i - p]) i++;
-    if (i == p) return p;
-  }
-  return 0;
-}
-
-/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0.  *period: its length. */
+/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0.  *period: its length, the
+ * shortest one: two equal calls at the end of the window are no loop, but what repeats from its middle on is one. */
 static int end_of_loop(const uint64_t *token, int n, int *period) {
-  int p = *period = period_of(token, n);
-  int start = p ? n - 2 * p : n; /* where the repetition begins */
-  while (p && start > 0 && token[start - 1] == token[start - 1 + p]) start--;
-  return !p || n - start < n / 2 ? 0 : start + (n - start) / p * p;
+  for (int p = 1; p <= n / 2; p++) {
+    int start = n - p; /* where the repetition begins */
+    while (start > 0 && token[start - 1] == token[start - 1 + p]) start--;
+    if (n - start < 2 * p || n - start < n / 2) continue;
+    *period = p;
+    return start + (n - start) / p * p;
+  }
+  *period = 0;
+  return 0;
 }
 
 /* A hash of the tokens around place i. */
