@@ -7,7 +7,7 @@
 -- With several domains, each gathers the elements that its part of one array of positions names, and writes those
 -- values whose positions lead to what it has; who needs what is found out when an array of positions is used first,
 -- which waits for it.  Several arrays of positions are merged into one, of positions along one axis that has all
--- elements of the axes they are of: a copy of the array is made in that form, and a scatter copies it back.
+-- elements of the axes they are of: a copy of the array is made in that form.  A scatter goes by the first of them.
 
 local core = require "array.core"
 local native = require "array.core.native"
@@ -116,6 +116,18 @@ local function merge_positions(view, first, positions, base, numbers)
   return merged, extent
 end
 
+-- The first of several arrays of positions, which fails if any of them is wrong: then all domains know.
+local function checked(view, first, positions, numbers)
+  local shape, checks = core.shape_of(view), positions[1]
+  for k = 2, #positions do
+    local result = native.new(dtypes.INT64, core.shape_of(checks))
+    native.elements("check_positions", "wrr", { result, checks, positions[k] },
+      { 1, shape[first], numbers[1], 1, shape[first + k - 1], numbers[k] })
+    checks = result
+  end
+  return checks
+end
+
 -- How the axes of an array, of which some are picked from by positions of a common shape, stand in what is picked: the
 -- axes in the order before, picked, after; the shape of the selection; how many axes stand before.
 function picks.arrange(shape, axes, common)
@@ -195,17 +207,19 @@ local function gather_constraints(before, between, npick, ndim, base)
   return table.concat(words, " ")
 end
 
--- Each tile of the target is written by the domain that has it, from those values whose positions lead there.  There is
--- one more axis in front.
+-- Each tile of the target is written by the domain that has it, from those values whose positions along the first axis
+-- that is picked from lead there: the others are not cut.  There is one more axis in front.
 local function scatter_constraints(before, between, npick, ndim)
-  if npick ~= 1 or between == 0 then return "" end
-  local words = {}
+  if between == 0 then return "" end
+  local words, named = {}, {}
   for d = 1, before do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
   words[#words + 1] = ("align(0.%d)"):format(before + 1)
   for d = before + between, ndim - 1 do
-    words[#words + 1] = ("align(0.%d,1.%d)"):format(d - between + 2, d + 1)
+    words[#words + 1] = ("align(0.%d,1.%d)"):format(d - between + npick + 1, d + 1)
   end
-  words[#words + 1] = ("image_inverse(2,0.%d:2.0,1.%d;1)"):format(before + 1, before + 1)
+  for k = 1, npick do named[k] = ("%d.0"):format(k + 1) end
+  named[npick + 1] = ("1.%d"):format(before + 1)
+  words[#words + 1] = ("image_inverse(2,0.%d:%s;1)"):format(before + 1, table.concat(named, ","))
   return table.concat(words, " ")
 end
 
@@ -349,10 +363,11 @@ function picks.gather(a, layout, steps, base)
   return launch_gather(flat, { merged }, shape, before, #positions == 1 and base or 1, digits(numbers))
 end
 
-local function launch_scatter(view, value, positions, shape, before, axes, operation)
+local function launch_scatter(view, value, positions, shape, before, axes, operation, cut)
   local npick, between = #positions, core.ndim_of(positions[1])
-  local extent = npick == 1 and core.shape_of(view)[before + 1] or 0
-  native.launch("scatter", "mr" .. ("r"):rep(npick), scatter_constraints(before, between, npick, #shape),
+  local extent = core.shape_of(view)[before + 1]
+  local constraints = (npick == 1 or cut) and scatter_constraints(before, between, npick, #shape) or ""
+  native.launch("scatter", "mr" .. ("r"):rep(npick), constraints,
     { in_front(view, core.layout_of(view)), in_front(value, lgt.broadcast(core.layout_of(value), shape)),
       unpack(positions) }, { before + 1, 1, operation or native.operation.set, axes, extent })
 end
@@ -371,6 +386,11 @@ function picks.scatter(a, layout, steps, value, operation)
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
   value = apart(value, view)
   for i, p in ipairs(positions) do positions[i] = apart(p, view) end
+  if #positions > 1 and native.divided(core.size_of(view)) and core.ndim_of(positions[1]) > 0 and
+    not native.reshaped(view) then
+    positions[1] = checked(view, before + 1, positions, numbers)
+    return launch_scatter(view, value, positions, shape, before, digits(numbers), operation, true)
+  end
   -- Several arrays of positions would go to every domain whole, so many are merged even if the target is small.
   local many = #positions > 1 and native.divided(core.size_of(positions[1]))
   if not many and not wants_one_axis(view, positions) then

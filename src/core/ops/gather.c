@@ -11,11 +11,11 @@
  *   merge_positions  argument 0 (int64) [i] = the position, from 1, in C order of what is at arguments 1 and 2 (int64)
  *               [i] of two axes; parameters: of each what its first position is called, its extent, its number (for
  *               messages); all are cut alike
+ *   check_positions  argument 0 (int64) = argument 1, if that and argument 2 (int64) are such positions; else it fails
  *
  * Parameters of the others: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
  * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages);
- * 4 of a scatter with one array of positions: the extent of their axis, of which argument 0 may be a tile, or 0: it has
- * all.
+ * 4 of a scatter: the extent of the axis of p1, of which argument 0 may be a tile, or 0: it has all.
  * Negative positions count from the end.  A position outside is an error that says which, and nothing
  * is written before all positions of a call have been looked at.
  */
@@ -150,7 +150,8 @@ enum { RUN = 1024 };
 /* So many positions at once: from where in the list, and from where in the places, in bytes. */
 typedef struct run {
   int64_t n, list[RUN], place[RUN];
-  bool dense; /* blocks of the list lie side by side: where they are is not in `list` */
+  bool dense;     /* blocks of the list lie side by side: where they are is not in `list` */
+  bool near[RUN]; /* of the tile at hand; unless that is all */
 } run;
 
 /* The first of n positions from index[] on that is outside. */
@@ -186,17 +187,24 @@ LGT_CLONES static bool put_offsets(const char *at, int64_t n, int64_t extent, in
   return add_offsets(at, 8, n, extent, base, unit, out, true);
 }
 
-/* Those of the tile at hand. */
-static void keep_near(const lookup *l, run *r) {
-  int64_t kept = 0, unit = l->axis_step[0], step = l->ni ? l->step[l->ni - 1] : 0;
+/* Which offsets along the first axis that is picked from are of the tile at hand. */
+static void find_near(const lookup *l, run *r, int64_t n) {
+  int64_t unit = l->axis_step[0];
   bool back = unit < 0;
   int64_t past = l->many * (back ? -unit : unit);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t offset = r->place[i] -= l->first * unit;
+    r->near[i] = (uint64_t)(back ? -offset : offset) < (uint64_t)past;
+  }
+}
+
+static void keep_near(const lookup *l, run *r) {
+  int64_t kept = 0, step = l->ni ? l->step[l->ni - 1] : 0;
   r->dense = false;
   for (int64_t i = 0; i < r->n; i++) {
-    int64_t offset = r->place[i] - l->first * unit;
     r->list[kept] = i * step;
-    r->place[kept] = offset;
-    kept += (uint64_t)(back ? -offset : offset) < (uint64_t)past;
+    r->place[kept] = r->place[i];
+    kept += r->near[i];
   }
   r->n = kept;
 }
@@ -211,6 +219,7 @@ static lgt_status places(const lookup *l, const int64_t *index, int64_t n, run *
     for (int d = 0; d < l->ni; d++) at += index[d] * l->at_step[k][d];
     if (step == 8 && k == 0) good &= put_offsets(at, n, l->extent[k], l->base, unit, r->place);
     else good &= add_offsets(at, step, n, l->extent[k], l->base, unit, r->place, k == 0);
+    if (k == 0 && l->many != INT64_MAX) find_near(l, r, n);
   }
   if (!good) return complain(l, index, n);
   int64_t step = l->ni ? l->step[last] : 0;
@@ -370,14 +379,14 @@ static bool add_to_few(const lookup *l) {
   return done;
 }
 
-/* Dimension 0, of b, is cut; where there is none the target has one more in front, of extent 1: places may coincide.  Of
- * one array of positions those rows count that lead to the tile at hand; but all must be positions of the whole axis. */
+/* Dimension 0, of b, is cut; where there is none the target has one more in front, of extent 1: places may coincide.  Those
+ * rows of the positions count that lead to the tile at hand; but all must be positions of the whole axis. */
 static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const lgt_tile *positions,
                                 int npick, const lgt_scalar *params, int64_t whole) {
   int op = (int)params[OPERATION].f, nb = (int)params[DEPTH].f;
   lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, to->dtype);
   if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
-  bool some = npick == 1 && positions->rows;
+  bool some = positions->rows != NULL;
   for (int what = CHECK; what <= WRITE; what += WRITE - CHECK)
     for (int64_t r = 0; r < (some ? positions->nrows : 1); r++) {
       lookup l;
@@ -408,7 +417,7 @@ static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   lgt_tile to = tiles[0], from = tiles[1];
   cut(&to, lo, hi);
   cut(&from, lo, hi);
-  return scatter_tiles(&to, &from, &tiles[2], nargs - 2, params, nargs == 3 ? (int64_t)params[EXTENT].f : 0);
+  return scatter_tiles(&to, &from, &tiles[2], nargs - 2, params, (int64_t)params[EXTENT].f);
 }
 
 /* A number as an element. */
@@ -598,25 +607,46 @@ static lgt_status choose(const lgt_tile *tiles, int nargs, const lgt_scalar *par
   return LGT_OK;
 }
 
-static lgt_status merge_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                                  int64_t hi) {
+/* Where an element of each of two arrays leads to, from 0 along its axis; an error if it is outside. */
+static lgt_status pair_of_offsets(const lgt_tile *tiles, const lgt_walk *walk, int64_t i,
+                                  const lgt_scalar *params, int64_t *offset) {
   int last = tiles->ndim - 1;
-  int64_t n, offset[2];
+  for (int k = 0; k < 2; k++) {
+    int64_t at = *(const int64_t *)(walk->at[1 + k] + i * tiles[1 + k].stride[last]),
+            base = (int64_t)params[3 * k].f, extent = (int64_t)params[3 * k + 1].f;
+    offset[k] = offset_of(at, extent, base);
+    if (offset[k] < 0 || offset[k] >= extent)
+      return outside(at, extent, base, (int64_t)params[3 * k + 2].f, 1, 0);
+  }
+  return LGT_OK;
+}
+
+static lgt_status merge(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi,
+                        bool check) {
+  int last = tiles->ndim - 1;
+  int64_t n, offset[2] = {0};
   lgt_walk walk;
   if (!lgt_walk_elements(&walk, tiles, nargs, lo, hi, &n)) return LGT_OK;
   do {
     for (int64_t i = 0; i < n; i++) {
-      for (int k = 0; k < 2; k++) {
-        int64_t at = *(const int64_t *)(walk.at[1 + k] + i * tiles[1 + k].stride[last]),
-                base = (int64_t)params[3 * k].f, extent = (int64_t)params[3 * k + 1].f;
-        offset[k] = offset_of(at, extent, base);
-        if (offset[k] < 0 || offset[k] >= extent)
-          return outside(at, extent, base, (int64_t)params[3 * k + 2].f, 1, 0);
-      }
-      *(int64_t *)(walk.at[0] + i * tiles[0].stride[last]) = offset[0] * (int64_t)params[4].f + offset[1] + 1;
+      lgt_status status = pair_of_offsets(tiles, &walk, i, params, offset);
+      if (status) return status;
+      *(int64_t *)(walk.at[0] + i * tiles[0].stride[last]) =
+          check ? *(const int64_t *)(walk.at[1] + i * tiles[1].stride[last])
+                : offset[0] * (int64_t)params[4].f + offset[1] + 1;
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
+}
+
+static lgt_status merge_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  return merge(tiles, nargs, params, lo, hi, false);
+}
+
+static lgt_status check_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  return merge(tiles, nargs, params, lo, hi, true);
 }
 
 const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},
@@ -626,4 +656,5 @@ const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},
                                            {"put_along", put_along},
                                            {"choose", choose},
                                            {"merge_positions", merge_positions},
+                                           {"check_positions", check_positions},
                                            {0}};
