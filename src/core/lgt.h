@@ -277,10 +277,11 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array);
 /* The number is no longer used.  What was launched on the array goes on; other numbers and views of it stay. */
 void lgt_array_free(lgt_runtime *rt, lgt_id array);
 
-/* Where memory lies. */
-typedef enum lgt_memory_kind { LGT_MEMORY_HOST = 1 } lgt_memory_kind;
+/* Where memory lies, with DLPack's numbers: of the host; of the GPU that the runtime works on, which has to be one. */
+typedef enum lgt_memory_kind { LGT_MEMORY_HOST = 1, LGT_MEMORY_CUDA = 2 } lgt_memory_kind;
 
-/* Use memory of this program as an array in C order, without a copy.  On several ranks each gives memory of its own,
+/* Use memory of this program as an array in C order, without a copy.  Of a GPU: waits until all is done that the process has
+ * asked of it, in whatever stream.  On several ranks each gives memory of its own,
  * and the contents must be alike now, also those that are going to be overwritten: memory of malloc is filled before.
  * `release` (may be NULL) is called once, on the runtime's thread, when lgt no longer uses the memory. */
 lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape, lgt_memory_kind kind, void *data,
@@ -288,6 +289,16 @@ lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_
 /* Flushes and waits until the memory given to attach holds the array's newest values, then gives it back: what is done later
  * with the array or a view of it fails with LGT_RELEASED. */
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
+
+/* Memory of a GPU with the elements of an array, in C order, as they are now: for another library, which has it until it calls
+ * lgt_shared_free, on any thread, perhaps after the runtime has closed.  Waits until they are there.  Of a view: an error. */
+typedef struct lgt_shared {
+  void *data;                        /* the GPU's address */
+  int32_t device;                    /* number of the GPU among those that are visible */
+  void (*free)(struct lgt_shared *); /* lgt's own */
+} lgt_shared;
+lgt_status lgt_array_share(lgt_runtime *rt, lgt_id array, lgt_memory_kind kind, lgt_shared **out);
+void lgt_shared_free(lgt_shared *shared);
 
 typedef struct lgt_description {
   size_t size;   /* sizeof(lgt_description), set by the caller */

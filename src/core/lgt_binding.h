@@ -135,6 +135,9 @@ lgt_status lgt_memory_resize(lgt_runtime *rt, int64_t bytes, int beyond, void **
 lgt_status lgt_memory_count(lgt_runtime *rt, int64_t bytes, void **memory);
 void lgt_memory_free(void *memory);
 
+/* The number of the GPU whose memory arrays share with other libraries (lgt_array_attach, lgt_array_share); -1 with an error. */
+int lgt_device_shared(lgt_runtime *rt);
+
 /* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of
  * other types.  (What lgt_array_item and lgt_array_element give has no others; float16, which LuaJIT does not know, is
  * left as it is.) */

@@ -137,7 +137,10 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
                              .wait = lgt_gpu_wait,
                              .query = lgt_gpu_query,
                              .alert = lgt_gpu_alert,
+                             .settle = lgt_gpu_settle,
+                             .share = lgt_gpu_share,
                              .close = close_gpu};
+  gpu->device.number = number;
   lgt_status status = LGT_CUDA(cuda, cuDeviceGet(&gpu->number, number));
   if (!status) status = read_traits(gpu);
   if (status) goto fail;

@@ -4,6 +4,7 @@
  *   gpu.c      opening: what there is, its context, its memory
  *   queue.c    streams, copies, events
  *   staging.c  copies to and from the host's memory, through pinned memory
+ *   share.c    memory that other libraries of the process have
  *   code.c     texts become modules, nests become launches
  *
  * The context is the device's primary one, which other libraries of the process share.  It is made current by each function
@@ -91,6 +92,10 @@ void lgt_gpu_land(lgt_event *event, bool good);
 /* What the queue was to do is over, and nobody wants it: all of it, or what no event of others stands for. */
 void lgt_gpu_drop_stages(lgt_queue *queue, bool all);
 void lgt_gpu_free_ring(lgt_gpu *gpu);
+
+/* ---- share.c ---- */
+lgt_status lgt_gpu_settle(lgt_device *device);
+lgt_status lgt_gpu_share(lgt_device *device, size_t bytes, lgt_shared **out);
 
 /* ---- code.c ---- */
 void lgt_gpu_target(lgt_gpu *gpu, int major, int minor);

@@ -441,10 +441,11 @@ end
 function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free, data)) end
 
 -- The number of an array over any memory, which release(context) gives back; 0 if it cannot be had.
-function lgt.attach(layout, data, release, context)
+-- `kind`: where the memory lies, if not on the host.
+function lgt.attach(layout, data, release, context, kind)
   if all_lines then front.line = lgt.line() end
   local l = layouts[layout]
-  return C.lgt_array_attach(rt, l.dtype, l.ndim, l.shape, C.LGT_MEMORY_HOST, data, release, context)
+  return C.lgt_array_attach(rt, l.dtype, l.ndim, l.shape, kind or C.LGT_MEMORY_HOST, data, release, context)
 end
 
 function lgt.layout(array) return handles[array.id].layout end

@@ -393,6 +393,23 @@ void lgt_lua_unshare(void *count) {
   if (--*users == 0) free(users);
 }
 
+/* DLPack's DLManagedTensorVersioned, as in buffer.lua, as far as its deleter. */
+typedef struct dlpack_versioned {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(struct dlpack_versioned *);
+} dlpack_versioned;
+
+void lgt_lua_delete_dlpack_versioned(void *managed) {
+  dlpack_versioned *d = managed;
+  if (d->deleter) d->deleter(d);
+}
+
+void lgt_lua_delete_shared(void *managed) {
+  lgt_shared_free(*(lgt_shared **)((char *)managed + LGT_LUA_DLPACK_SHARED));
+  lgt_memory_free(managed);
+}
+
 /* The beginning of DLPack's DLManagedTensor, as in buffer.lua. */
 typedef struct dlpack {
   struct {

@@ -9,9 +9,13 @@
 /* ---- memory that arrays share (lib/array/io/buffer.lua) --------------------------------------------- */
 
 /* Release callbacks for lgt_array_attach that never enter Lua.  `count` (from calloc) counts the users of some memory:
- * the last one frees it.  A DLManagedTensor: its deleter is called. */
+ * the last one frees it.  A DLManagedTensor, or a DLManagedTensorVersioned: its deleter is called. */
 void lgt_lua_unshare(void *count);
 void lgt_lua_delete_dlpack(void *managed);
+void lgt_lua_delete_dlpack_versioned(void *managed);
+/* The deleter of a tensor of lgt's in memory of a GPU: so many bytes behind its beginning is the address of the lgt_shared. */
+enum { LGT_LUA_DLPACK_SHARED = 248 };
+void lgt_lua_delete_shared(void *managed);
 
 /* ---- files that come into being whole (lib/array/io/output.lua) ---------------------------------------- */
 

@@ -89,6 +89,10 @@ def main():
         case(f"by default the host goes on alone: {why}", ["--gpu-credit=1000", "-e", f"{USE}; {USE}"], out="^45\n45\n$", env=env)
         case(f"and says so: {why}", ["--gpu-credit=1000", "--debug=map:1", "-e", f"{USE}; {USE}"], out="^45\n45\n$",
              err="no GPU is used: ", env=env)
+    shares = 'local np = require "array"; print(pcall(function() np.ones(2):dlpack { device = "cuda" } end))'
+    case("no GPU to share memory of", ["--gpus=none", "-e", shares], out="false\t.*this program uses no GPU: --gpus 1 asks for one")
+    case("several", ["--gpus=2", "-e", shares], out="false\t.*one process and one GPU only", env={"LGT_FAKE_CUDA_DEVICES": "2"})
+    case("one that is opened for it", ["-e", shares], out="^true\n$", env={"LGT_FAKE_CUDA_STRICT": "0"})
     loads_nothing()
     return failed > 0
 

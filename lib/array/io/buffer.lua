@@ -14,6 +14,8 @@ local C, rt = lgt.C, lgt.rt
 ffi.cdef [[
   void lgt_lua_unshare(void *);
   void lgt_lua_delete_dlpack(void *);
+  void lgt_lua_delete_dlpack_versioned(void *);
+  void lgt_lua_delete_shared(void *);
 
   typedef struct lgt_dl_tensor {
     void *data;
@@ -28,6 +30,13 @@ ffi.cdef [[
     void *manager_ctx;
     void (*deleter)(struct lgt_dl_managed *);
   } lgt_dl_managed;
+  typedef struct lgt_dl_versioned {
+    struct { uint32_t major, minor; } version;
+    void *manager_ctx;
+    void (*deleter)(struct lgt_dl_versioned *);
+    uint64_t flags;
+    lgt_dl_tensor dl_tensor;
+  } lgt_dl_versioned;
 ]]
 
 -- ---- memory of the FFI ---------------------------------------------------------------------------------
@@ -152,7 +161,9 @@ end
 
 -- ---- DLPack --------------------------------------------------------------------------------------------
 
-local CPU, CUDA_HOST = 1, 3
+local CPU, CUDA, CUDA_HOST = 1, 2, 3
+local MAJOR, MINOR = 1, 0 -- of DLPack
+local READ_ONLY, COPIED = 1, 2 -- flags
 local SIGNED, UNSIGNED, REAL, COMPLEX, BOOL = 0, 1, 2, 5, 6 -- codes of element types
 local words = { [SIGNED] = "int%d", [UNSIGNED] = "uint%d", [REAL] = "float%d", [COMPLEX] = "complex%d",
                 [BOOL] = "bool" }
@@ -167,34 +178,44 @@ local function is_dense(t)
   return true
 end
 
--- An array over a DLManagedTensor (a pointer to one), whose memory it owns from now on: nothing is copied if its
--- elements lie in C order.  The tensor's deleter is called at the end; it must not be a function of Lua.
----@param managed ffi.cdata*
----@return lgt_array
-function np.from_dlpack(managed)
+-- Of a managed tensor: itself, its flags (of the host's own kind if it has none), and the function that deletes it.
+local function opened(managed, options)
   local ctype = type(managed) == "cdata" and not core.is_array(managed) and tostring(ffi.typeof(managed)) or ""
   if not ctype:find("struct", 1, true) and not ctype:find("void *", 1, true) then
     raise("from_dlpack: a pointer to a DLManagedTensor was expected, not %s", (core.describe(managed)))
   end
-  local m = ffi.cast("lgt_dl_managed *", managed)
+  local versioned = options.versioned
+  if versioned == nil then versioned = ctype:lower():find("versioned", 1, true) ~= nil end
+  local m = ffi.cast(versioned and "lgt_dl_versioned *" or "lgt_dl_managed *", managed)
   if m == nil then raise("from_dlpack: the pointer is NULL") end
-  local t = m.dl_tensor
-  if t.device.type ~= CPU and t.device.type ~= CUDA_HOST then
-    raise("from_dlpack: the tensor lies on a device of type %d; tensors of the host are taken", t.device.type)
+  if not versioned then return m, m.dl_tensor, 0, C.lgt_lua_delete_dlpack end
+  if m.version.major ~= MAJOR then
+    raise("from_dlpack: the tensor is of DLPack %d.%d; those of version %d are taken", m.version.major, m.version.minor,
+      MAJOR)
   end
-  local word = words[t.dtype.code]
-  local dtype = word and t.dtype.lanes == 1 and dtypes.number[word:format(t.dtype.bits)]
-  if not dtype then
-    raise("from_dlpack: elements of code %d, %d bits and %d lanes, which arrays do not have", t.dtype.code,
-      t.dtype.bits, t.dtype.lanes)
+  return m, m.dl_tensor, tonumber(m.flags), C.lgt_lua_delete_dlpack_versioned
+end
+
+local function check_device(t)
+  if t.device.type == CPU or t.device.type == CUDA_HOST then return C.LGT_MEMORY_HOST end
+  if t.device.type ~= CUDA then
+    raise("from_dlpack: the tensor lies on a device of type %d; those of the host and of CUDA are taken",
+      t.device.type)
   end
-  if t.ndim < 0 or t.ndim > 6 then raise("from_dlpack: %d dimensions; arrays have at most 6", t.ndim) end
-  local shape, strides = {}, {}
-  for d = 1, t.ndim do shape[d] = tonumber(t.shape[d - 1]) end
-  local p = ffi.cast(dtypes.pointer[dtype], ffi.cast("uint8_t *", t.data) + t.byte_offset)
-  if is_dense(t) then
-    return lgt.wrap(lgt.attach(lgt.dense(dtype, shape), p, C.lgt_lua_delete_dlpack, m))
+  local ours = C.lgt_device_shared(rt)
+  if ours < 0 then lgt.fail() end
+  if t.device.id ~= ours then
+    raise("from_dlpack: the tensor lies on GPU %d, and this program works on GPU %d", t.device.id, ours)
   end
+  if not is_dense(t) then
+    raise("from_dlpack: the tensor lies on a GPU with strides: make its elements contiguous there first")
+  end
+  return C.LGT_MEMORY_CUDA
+end
+
+-- Elements with strides, as an array of its own.
+local function gathered(t, dtype, shape, p)
+  local strides = {}
   for d = 1, t.ndim do strides[d] = tonumber(t.strides[d - 1]) end
   local copy, at = core.host_memory(dtype, core.product(shape)), 0
   local function level(d, from)
@@ -206,37 +227,113 @@ function np.from_dlpack(managed)
     for i = 0, shape[d] - 1 do level(d + 1, from + i * strides[d]) end
   end
   level(1, 0)
-  C.lgt_lua_delete_dlpack(m)
   return core.adopt(dtype, shape, copy)
 end
 
-local codes = { [0] = BOOL, [1] = SIGNED, [2] = REAL, [3] = COMPLEX }
+local imports = { versioned = "flag" }
 
--- The elements as a DLManagedTensor: a copy in C order, with memory of its own that the tensor's deleter frees.
--- Waits.
----@return ffi.cdata* managed a pointer to a DLManagedTensor
-function methods.dlpack(a)
-  core.layout_of(a, "dlpack")
-  local shape, dtype = core.shape_of(a), core.dtype_of(a)
-  local size, header = dtypes.size[dtype], 256 -- room for the tensor and six extents; aligned for vectors
-  local memory = ffi.cast("uint8_t *", lgt.memory(header + 64 + core.product(shape) * size))
-  local m = ffi.cast("lgt_dl_managed *", memory)
+-- An array over a DLManagedTensor (a pointer to one), whose memory it owns from now on: nothing is copied if its
+-- elements lie in C order and may be written.  The tensor's deleter is called at the end; it must not be a function of
+-- Lua.  Memory of a GPU is taken in a program that works on this GPU alone; all that the process has asked of it is
+-- waited for.  a:detach() brings the newest values there.  Options: versioned, for a pointer to a
+-- DLManagedTensorVersioned whose type does not say so.
+---@param managed ffi.cdata*
+---@param options {versioned: boolean?}?
+---@return lgt_array
+function np.from_dlpack(managed, options)
+  options = core.check_options(options, imports, "from_dlpack")
+  local m, t, flags, delete = opened(managed, options)
+  local word = words[t.dtype.code]
+  local dtype = word and t.dtype.lanes == 1 and dtypes.number[word:format(t.dtype.bits)]
+  if not dtype then
+    raise("from_dlpack: elements of code %d, %d bits and %d lanes, which arrays do not have", t.dtype.code,
+      t.dtype.bits, t.dtype.lanes)
+  end
+  if t.ndim < 0 or t.ndim > 6 then raise("from_dlpack: %d dimensions; arrays have at most 6", t.ndim) end
+  local kind = check_device(t)
+  local shape = {}
+  for d = 1, t.ndim do shape[d] = tonumber(t.shape[d - 1]) end
+  local p = ffi.cast(dtypes.pointer[dtype], ffi.cast("uint8_t *", t.data) + t.byte_offset)
+  if not is_dense(t) then
+    local result = gathered(t, dtype, shape, p)
+    delete(m)
+    return result
+  end
+  local id = lgt.attach(lgt.dense(dtype, shape), p, delete, m, kind)
+  if id == 0 then lgt.fail() end
+  local a = lgt.wrap(id)
+  if flags % 2 ~= READ_ONLY then return a end
+  local copy = a:copy()
+  a:detach()
+  return copy
+end
+
+local codes = { [0] = BOOL, [1] = SIGNED, [2] = REAL, [3] = COMPLEX }
+-- Room for the tensor and six extents, and (lua_support.h) where the memory of a GPU is noted.
+local HEADER, SHARED = 256, 248
+
+-- The tensor in `memory`, with a shape; its data are still to be set.
+local function described_in(memory, versioned, shape, dtype)
+  local m = ffi.cast(versioned and "lgt_dl_versioned *" or "lgt_dl_managed *", memory)
   local t = m.dl_tensor
-  local place = ffi.cast("uintptr_t", memory) + header
-  t.data = ffi.cast("void *", place + (64 - place % 64) % 64)
+  if versioned then
+    m.version.major, m.version.minor, m.flags = MAJOR, MINOR, COPIED
+  end
+  local code = codes[dtypes.category[dtype]]
+  t.ndim = #shape
+  t.dtype.code = code == SIGNED and not dtypes.signed[dtype] and UNSIGNED or code
+  t.dtype.bits, t.dtype.lanes = dtypes.size[dtype] * 8, 1
+  t.shape = ffi.cast("int64_t *", memory + ffi.sizeof("lgt_dl_versioned"))
+  for d = 1, #shape do t.shape[d - 1] = shape[d] end
+  return m, t
+end
+
+local function on_host(a, versioned, shape, dtype)
+  local memory = ffi.cast("uint8_t *", lgt.memory(HEADER + 64 + core.product(shape) * dtypes.size[dtype]))
+  local m, t = described_in(memory, versioned, shape, dtype)
+  local place = ffi.cast("uintptr_t", memory) + HEADER
+  t.data = ffi.cast("void *", place + (64 - place % 64) % 64) -- aligned for vectors
   lgt.flush()
-  if C.lgt_array_copy_out(lgt.rt, a.id, t.data) < 0 then
+  if C.lgt_array_copy_out(rt, a.id, t.data) < 0 then
     C.lgt_memory_free(memory)
     lgt.fail()
   end
-  t.device.type, t.ndim = CPU, #shape
-  local code = codes[dtypes.category[dtype]]
-  t.dtype.code = code == SIGNED and not dtypes.signed[dtype] and UNSIGNED or code
-  t.dtype.bits, t.dtype.lanes = size * 8, 1
-  t.shape = ffi.cast("int64_t *", memory + ffi.sizeof("lgt_dl_managed"))
-  for d = 1, #shape do t.shape[d - 1] = shape[d] end
-  m.deleter = ffi.cast("void (*)(lgt_dl_managed *)", C.lgt_memory_free)
+  t.device.type = CPU
+  m.deleter = ffi.cast(m.deleter, C.lgt_memory_free)
   return m
+end
+
+local function on_gpu(a, versioned, shape, dtype)
+  local memory = ffi.cast("uint8_t *", lgt.memory(HEADER))
+  local m, t = described_in(memory, versioned, shape, dtype)
+  local whole, out = a:copy(), ffi.new("lgt_shared *[1]")
+  lgt.flush()
+  if C.lgt_array_share(rt, whole.id, C.LGT_MEMORY_CUDA, out) < 0 then
+    C.lgt_memory_free(memory)
+    lgt.fail()
+  end
+  ffi.cast("lgt_shared **", memory + SHARED)[0] = out[0]
+  t.device.type, t.device.id, t.data = CUDA, out[0].device, out[0].data
+  m.deleter = ffi.cast(m.deleter, C.lgt_lua_delete_shared)
+  return m
+end
+
+local exports = { device = true, versioned = "flag" }
+
+-- The elements as a DLManagedTensor: a copy in C order, with memory of its own that the tensor's deleter frees.
+-- Waits until they are there, so that any stream may read them.  Options: device, "cpu" or "cuda", where it is to be:
+-- the GPU that this program works on; versioned, for a DLManagedTensorVersioned.
+---@param options {device: string?, versioned: boolean?}?
+---@return ffi.cdata* managed a pointer to a DLManagedTensor
+function methods.dlpack(a, options)
+  core.layout_of(a, "dlpack")
+  options = core.check_options(options, exports, "dlpack")
+  local device = options.device or "cpu"
+  if device ~= "cpu" and device ~= "cuda" then
+    raise('dlpack: the device is "cpu" or "cuda", not %s', core.word(device))
+  end
+  local place = device == "cuda" and on_gpu or on_host
+  return place(a, options.versioned, core.shape_of(a), core.dtype_of(a))
 end
 
 return true

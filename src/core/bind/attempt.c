@@ -347,7 +347,7 @@ static bool is_shared(const lgt_attempt *try, int s) {
          group->launch->kind != LGT_PARTITION_NONE && !is_repeated(try, s);
 }
 
-/* Why the group must run on the host, whose memory attached arrays have (devices read copies of it), and whose functions
+/* Why the group must run on the host, whose memory arrays have that the host program attached (devices read copies of it), and whose functions
  * calls of C are.  NULL: it need not. */
 static const char *must_be_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
@@ -355,9 +355,9 @@ static const char *must_be_host(const lgt_attempt *try) {
   if (try->crowded) return "devices lack memory for it";
   for (int s = 0; s < group->nslot; s++) {
     if (is_shared(try, s)) return "several devices change one number";
-    if (group->slot[s].written && group->slot[s].initial && !try->source &&
-        lgt_attempt_store(try, group->slot[s].root)->attached)
-      return "it writes memory of the host program";
+    if (!group->slot[s].written || !group->slot[s].initial || try->source) continue;
+    const lgt_store *store = lgt_attempt_store(try, group->slot[s].root);
+    if (store->attached && !store->home) return "it writes memory of the host program";
   }
   return may_launch_all(try) ? NULL : lgt_message();
 }

@@ -27,6 +27,10 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_rescue_drop(binder, store);
   for (int k = LGT_REPLICA_MAIN; store->attached && store->replica && k < store->replica[0].naside; k++)
     lgt_job_wait(binder, k < 0 ? store->replica[0].inst : store->replica[0].aside[k].inst, true);
+  if (store->home) {
+    lgt_job_wait(binder, store->home, true);
+    lgt_instance_release(binder->map, store->home);
+  }
   lgt_images_drop(store);
   for (int d = 0; store->replica && d < binder->map->local; d++)
     lgt_replica_drop_asides(binder->map, &store->replica[d]);

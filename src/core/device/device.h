@@ -70,6 +70,7 @@ struct lgt_device {
   bool on_host; /* the host may follow its addresses */
   lgt_traits traits;
   char name[64]; /* for people */
+  int number;    /* of its source, from 0 */
   bool lost;     /* it has failed for good */
   /* Bytes that may be copied between it and the host's memory before the caller has to wait for what is in queues; INT64_MAX:
    * the caller never has to.  And how often that happened; bytes that went through memory of the device's own choice. */
@@ -101,6 +102,11 @@ struct lgt_device {
   /* Let `notify` be called once the recorded event is over.  This may fail without a word, and then `notify` is not called
    * for the event.  NULL: `notify` is called after each event. */
   void (*alert)(lgt_event *event);
+
+  /* Other libraries of the process that have the same device; NULL: there are none.  Settle: wait until all that anybody here has put to
+   * it is done.  Share: memory that they may have for longer than the device is open, aligned as other blocks, not zeroed. */
+  lgt_status (*settle)(lgt_device *device);
+  lgt_status (*share)(lgt_device *device, size_t bytes, lgt_shared **out);
 
   void (*close)(lgt_device *device); /* after its queues and events were freed */
 

@@ -47,10 +47,11 @@ typedef struct lgt_store {
   uint16_t recipe_root;               /* which of the recipe's results it is */
   const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
   const struct lgt_plan_group
-      *housed;             /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
-  uint16_t housed_slot;    /* as which of its slots */
-  lgt_failure *failure;    /* ref; not NULL: poisoned */
-  void (*release)(void *); /* of attached memory */
+      *housed;               /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
+  uint16_t housed_slot;      /* as which of its slots */
+  lgt_failure *failure;      /* ref; not NULL: poisoned */
+  struct lgt_instance *home; /* ref: attached memory of a device (share.h); NULL: the host's, or none */
+  void (*release)(void *);   /* of attached memory */
   void *release_context;
 } lgt_store;
 

@@ -14,6 +14,7 @@
 #include "bind/rescue.h"
 #include "runtime/handles.h"
 #include "runtime/look.h"
+#include "runtime/share.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
 
@@ -233,9 +234,25 @@ static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect
   return what && lgt_history_written(&rt->map.histories, &store->history, what);
 }
 
+static lgt_status attach_host(lgt_runtime *rt, lgt_store *store, void *data) {
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
+  lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
+  if (!inst || !written_everywhere(rt, store, &all)) {
+    lgt_instance_release(&rt->map, inst);
+    return lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
+  }
+  lgt_replica_set(&rt->map, &replica[0], inst);
+  lgt_runtime_note_given(rt, store, root->dtype, data,
+                         (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
+  return LGT_OK;
+}
+
 lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape,
                         lgt_memory_kind kind, void *data, void (*release)(void *), void *context) {
-  if (kind != LGT_MEMORY_HOST) return lgt_err(LGT_BAD_ARGUMENT, "%d is no kind of memory", (int)kind), 0;
+  if (kind != LGT_MEMORY_HOST && kind != LGT_MEMORY_CUDA)
+    return lgt_err(LGT_BAD_ARGUMENT, "%d is no kind of memory", (int)kind), 0;
   uint32_t layout = lgt_layout_dense(rt, (int)dtype, ndim, shape);
   if (layout && !data && rt->stores.layout[layout].size > 0)
     return lgt_err(LGT_BAD_ARGUMENT, "the memory of an array with elements is NULL"), 0;
@@ -246,23 +263,28 @@ lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_
     lgt_array_free(rt, id);
     return 0;
   }
-  const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
-  lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
-  if (!inst || !written_everywhere(rt, store, &all)) {
-    lgt_instance_release(&rt->map, inst);
+  lgt_status status =
+      kind == LGT_MEMORY_HOST ? attach_host(rt, store, data) : lgt_share_attach(rt, store, data);
+  if (status) {
     lgt_array_free(rt, id);
-    lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
     return 0;
   }
-  lgt_replica_set(&rt->map, &replica[0], inst);
-  lgt_runtime_note_given(rt, store, root->dtype, data,
-                         (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
   store->attached = store->written = true;
   store->release = release;
   store->release_context = context;
   return id;
+}
+
+static lgt_status settle_host(lgt_runtime *rt, lgt_store *store) {
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_instance *inst;
+  lgt_status status = lgt_look_rect(rt, store, &all, LGT_LOOK_READ, &inst);
+  if (status) return status;
+  lgt_job_wait(&rt->binder, inst, true);
+  lgt_instance_release(&rt->map, inst);
+  lgt_job_retire(&rt->binder, false);
+  return LGT_OK;
 }
 
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
@@ -272,18 +294,14 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   if (!store->attached)
     return lgt_err(LGT_BAD_ARGUMENT,
                    "the array does not use memory of the host program: only attached arrays can be detached");
-  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  lgt_instance *inst;
-  status = lgt_look_rect(rt, store, &all, LGT_LOOK_READ, &inst);
+  status = store->home ? lgt_share_settle(rt, store) : settle_host(rt, store);
   if (status) return status;
-  lgt_job_wait(&rt->binder, inst, true);
-  lgt_instance_release(&rt->map, inst);
-  lgt_job_retire(&rt->binder, false);
   for (int d = 0; d < rt->map.local; d++) lgt_replica_drop_asides(&rt->map, &store->replica[d]);
   lgt_store_forget(&rt->map, store);
   for (uint32_t id = 1; id <= rt->stores.max_handle; id++) /* nothing in flight names them any more */
     if (rt->stores.handle[id].store == store->id) rt->stores.handle[id].layout = 0;
+  lgt_instance_release(&rt->map, store->home);
+  store->home = NULL;
   store->attached = false;
   if (store->release) store->release(store->release_context);
   store->release = NULL;

@@ -67,8 +67,8 @@ void lgt_devices_begin(lgt_runtime *rt) {
 }
 
 /* Tasks in flight know of no devices. */
-void lgt_devices_want(lgt_runtime *rt) {
-  if (!rt->binder.side.wanted) return;
+lgt_status lgt_devices_want(lgt_runtime *rt) {
+  if (!rt->binder.side.wanted) return LGT_OK;
   lgt_job_retire(&rt->binder, true);
   rt->gpus = 1;
   lgt_status status = open_gpus(rt);
@@ -76,6 +76,7 @@ void lgt_devices_want(lgt_runtime *rt) {
   if (status) lgt_log(MAP, 1, "no GPU is used: %s", lgt_message());
   if (!status) lgt_offload_begin(&rt->binder);
   lgt_side_opened(&rt->binder, !status);
+  return status;
 }
 
 /* ---- what there is -------------------------------------------------------------------------------------- */

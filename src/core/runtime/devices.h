@@ -11,7 +11,7 @@ lgt_status lgt_devices_open(lgt_runtime *rt);
 
 /* Where groups run by estimate (side.h) devices are opened later, when they are wanted.  Begin, once there is a binder. */
 void lgt_devices_begin(lgt_runtime *rt);
-/* Open what is wanted.  If that fails the host goes on alone. */
-void lgt_devices_want(lgt_runtime *rt);
+/* Open what is wanted.  If that fails, with an error, the host goes on alone. */
+lgt_status lgt_devices_want(lgt_runtime *rt);
 
 #endif

@@ -60,7 +60,9 @@ static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) 
     put(w, "domain %d: an instance of ", rt->map.first + d);
     put_rect(w, &replica->inst->rect);
     put(w, " (%lld bytes)%s", (long long)replica->inst->bytes,
-        store->attached && d == 0 ? ", memory of the host program" : "");
+        !store->attached || d ? ""
+        : store->home         ? ", over memory of another library"
+                              : ", memory of the host program");
     lgt_pieces old = {0};
     if (store->history)
       lgt_history_lacks(store->history, &rt->map.footprints, NULL, rt->map.first + d, &replica->inst->rect,
