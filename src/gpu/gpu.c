@@ -115,6 +115,15 @@ static lgt_status count(int *count) {
   return LGT_OK;
 }
 
+static void bus(int number, char id[LGT_BUS_ID]) {
+  const lgt_cuda *cuda = lgt_cuda_load();
+  CUdevice device;
+  id[0] = 0;
+  if (!cuda || LGT_CUDA(cuda, cuDeviceGet(&device, number)) ||
+      LGT_CUDA(cuda, cuDeviceGetPCIBusId(id, LGT_BUS_ID, device)))
+    id[0] = 0;
+}
+
 static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **out) {
   const lgt_cuda *cuda = lgt_cuda_load();
   if (!cuda) return LGT_UNSUPPORTED;
@@ -160,6 +169,6 @@ fail:
 }
 
 __attribute__((constructor)) static void offer(void) {
-  static const lgt_device_source source = {count, open_gpu, lgt_cuda_describe};
+  static const lgt_device_source source = {count, open_gpu, bus, lgt_cuda_describe};
   lgt_device_offer(&source);
 }

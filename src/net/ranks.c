@@ -20,6 +20,7 @@ enum { AGREED_ROOM = 1024, AGREE = 0x61677265 };
 #define SEATS_TAG  (LGT_PEERS_TAGS + LGT_PEERS_TAGS / 2)
 #define DECIDE_TAG (SEATS_TAG + 1)
 #define AGREE_TAG  (SEATS_TAG + 2)
+#define CORES_TAG  (SEATS_TAG + 3)
 
 struct lgt_ranks {
   lgt_net *net; /* owned; NULL: this is the only rank */
@@ -56,6 +57,35 @@ static bool cut_cores(const cpu_set_t *set, int part, int count, cpu_set_t *out)
   return seen == n && CPU_COUNT(out) > 0;
 }
 
+/* The part-th share of the cores of `set`, for which `count` ranks compete. */
+static void take_cores(lgt_config *config, const cpu_set_t *set, int part, int count, int rank) {
+  cpu_set_t own;
+  lgt_log(NET, 2, "rank %d shares %d cores with %d others, and takes %lld bytes of memory at most", rank,
+          CPU_COUNT(set), count - 1, (long long)config->mem);
+  if (CPU_COUNT(set) < count || !cut_cores(set, part, count, &own)) config->cpus = 1;
+  else if (sched_setaffinity(0, sizeof own, &own)) config->cpus = CPU_COUNT(&own);
+}
+
+static int first_core(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) return -1;
+  for (int core = 0; core < CPU_SETSIZE; core++)
+    if (CPU_ISSET(core, &set)) return core;
+  return -1;
+}
+
+/* Where the ranks of this machine run, by their numbers there: devices are chosen near them. */
+static lgt_status tell_cores(lgt_ranks *ranks, lgt_config *config, seat *seats, int64_t *offset) {
+  const lgt_control *control = ranks->net->control;
+  uint64_t machine = seats[control->rank].machine;
+  seats[control->rank] = (seat){machine, (uint64_t)first_core()};
+  lgt_status status = lgt_allgather(ranks->net->transport, CORES_TAG, seats, offset);
+  for (int r = 0, local = 0; r < control->size && !status; r++)
+    if (seats[r].machine == machine && local < LGT_MOST_LOCAL)
+      config->local_core[local++] = (int)seats[r].cores;
+  return status;
+}
+
 /* Cores and memory are divided among the ranks of this machine, cores unless somebody has done so. */
 static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
   const lgt_control *control = ranks->net->control;
@@ -63,7 +93,7 @@ static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
   config->local_rank = control->local_rank;
   config->local_size = control->local_size;
   if (config->mem == 0 && local > 1) config->mem = lgt_mem_available("") / 10 * 9 / local;
-  cpu_set_t set, own;
+  cpu_set_t set;
   lgt_place here;
   lgt_place_here(&here);
   CPU_ZERO(&set);
@@ -83,14 +113,11 @@ static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
     competing += same;
     before += same && r < control->rank;
   }
+  if (!status && !config->cpus && competing > 1) take_cores(config, &set, before, competing, control->rank);
+  if (!status) status = tell_cores(ranks, config, seats, offset);
   lgt_mem_free(seats);
   lgt_mem_free(offset);
-  if (status || config->cpus || competing < 2) return status;
-  lgt_log(NET, 2, "rank %d shares %d cores with %d others, and takes %lld bytes of memory at most",
-          control->rank, CPU_COUNT(&set), competing - 1, (long long)config->mem);
-  if (CPU_COUNT(&set) < competing || !cut_cores(&set, before, competing, &own)) config->cpus = 1;
-  else if (sched_setaffinity(0, sizeof own, &own)) config->cpus = CPU_COUNT(&own);
-  return LGT_OK;
+  return status;
 }
 
 /* ---- joining ---------------------------------------------------------------------------------------------- */

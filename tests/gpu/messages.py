@@ -89,6 +89,10 @@ def main():
         case(f"by default the host goes on alone: {why}", ["--gpu-credit=1000", "-e", f"{USE}; {USE}"], out="^45\n45\n$", env=env)
         case(f"and says so: {why}", ["--gpu-credit=1000", "--debug=map:1", "-e", f"{USE}; {USE}"], out="^45\n45\n$",
              err="no GPU is used: ", env=env)
+    # GPU 1 is on the bus of the package of core 0, GPU 0 on the other one's.
+    places = {"HWLOC_XMLFILE": os.path.join(ROOT, "tests/gpu/two_packages.xml"), "HWLOC_THISSYSTEM": "1",
+              "LGT_FAKE_CUDA_DEVICES": "2"}
+    case("the nearest for each rank", ["-n", "2", "--gpus=1", "-e", DEVICES], out="^Emulated device 1\tcuda", env=places)
     shares = 'local np = require "array"; print(pcall(function() np.ones(2):dlpack { device = "cuda" } end))'
     case("no GPU to share memory of", ["--gpus=none", "-e", shares], out="false\t.*this program uses no GPU: --gpus 1 asks for one")
     case("several", ["--gpus=2", "-e", shares], out="false\t.*one process and one GPU only", env={"LGT_FAKE_CUDA_DEVICES": "2"})

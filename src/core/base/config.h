@@ -60,6 +60,7 @@
   X(BOOL, check, "0", 0, 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
 /* clang-format on */
 
+enum { LGT_MOST_LOCAL = 64 }; /* ranks of a machine of which is known where they run */
 enum { LGT_ALL_DEVICES = -1, LGT_DEVICES_BY_ESTIMATE = -2 };
 
 struct lgt_config {
@@ -74,9 +75,10 @@ struct lgt_config {
 #define X(TYPE, field, def, live, same, help) LGT_CONFIG_##TYPE(field)
   LGT_CONFIG_LIST(X)
 #undef X
-  struct lgt_peers *peers;    /* borrowed (peers.h): the other ranks; NULL: there are none */
-  int local_rank, local_size; /* number of this rank among those of its machine; 0: there are no others */
-  bool own_process;           /* the process is lgt's own: it may leave a child behind */
+  struct lgt_peers *peers;        /* borrowed (peers.h): the other ranks; NULL: there are none */
+  int local_rank, local_size;     /* number of this rank among those of its machine; 0: there are no others */
+  int local_core[LGT_MOST_LOCAL]; /* by number of a rank of its machine: a core that it runs on; -1: unknown */
+  bool own_process;               /* the process is lgt's own: it may leave a child behind */
 };
 
 /* A copy that the caller frees with lgt_config_free; NULL when out of memory. */

@@ -118,6 +118,7 @@ struct lgt_device {
 /* The bytes of a box, by the thread that asks. */
 void lgt_box_copy(const lgt_box *box);
 
+enum { LGT_BUS_ID = 16 };
 /* Devices that are not the core's own.  Each question loads the libraries that its answer needs; nothing loads them before.
  * A process that is forked after a question cannot use these devices. */
 typedef struct lgt_device_source {
@@ -125,6 +126,8 @@ typedef struct lgt_device_source {
   /* A device, by its number from 0.  `bytes`: of its memory, for its limit; 0: most of what is free, divided by the
    * processes that share it. */
   lgt_status (*open)(int number, int64_t bytes, int sharers, lgt_device **out);
+  /* Where it is on the PCI bus, "0000:10:00.0"; "": unknown. */
+  void (*bus)(int number, char id[LGT_BUS_ID]);
   /* A line for people: what was found, or why nothing. */
   void (*describe)(char *text, size_t room);
 } lgt_device_source;

@@ -1,11 +1,14 @@
 /* devices.c - see devices.h. */
 #include "runtime/devices.h"
 
+#include <sched.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "bind/side.h"
 #include "lgt_binding.h"
 #include "move/offload.h"
+#include "runtime/near.h"
 
 /* Where groups run by estimate (side.h) none is opened yet. */
 static bool by_estimate(const lgt_config *config) {
@@ -35,16 +38,49 @@ lgt_status lgt_devices_count(const lgt_config *config, int *count) {
   return LGT_OK;
 }
 
-/* Each in turn is the home of a local domain.  Ranks of one machine take its GPUs in turn, too. */
+/* A core that this process is bound to with fewer others than there are; -1: it is not. */
+static int bound_core(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) || CPU_COUNT(&set) >= sysconf(_SC_NPROCESSORS_ONLN)) return -1;
+  for (int core = 0; core < CPU_SETSIZE; core++)
+    if (CPU_ISSET(core, &set)) return core;
+  return -1;
+}
+
+/* The numbers of this rank's GPUs, of `found`: near ones, which the ranks of a machine divide among each other (near.h). */
+static void choose_gpus(const lgt_config *config, int count, int found, int out[LGT_MOST_DEVICES]) {
+  char bus[LGT_MOST_DEVICES_OF_MACHINE][LGT_BUS_ID];
+  int core[LGT_MOST_LOCAL], all[LGT_MOST_LOCAL * LGT_MOST_DEVICES], rank = config->local_rank;
+  int ranks = config->local_size > 1 ? config->local_size : 1;
+  hwloc_topology_t topology = NULL;
+  if (found > LGT_MOST_DEVICES_OF_MACHINE || ranks > LGT_MOST_LOCAL || rank >= ranks) {
+    for (int i = 0; i < count; i++) out[i] = (rank * count + i) % found;
+    return;
+  }
+  for (int r = 0; r < ranks; r++) core[r] = config->local_core[r];
+  if (ranks == 1) core[0] = bound_core();
+  for (int d = 0; d < found; d++) lgt_device_offered()->bus(d, bus[d]);
+  bool known = found > 1 && !hwloc_topology_init(&topology);
+  bool loaded = known && !hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) &&
+                !hwloc_topology_load(topology);
+  lgt_near_assign(loaded ? topology : NULL, bus, found, core, ranks, count, all);
+  if (known) hwloc_topology_destroy(topology);
+  for (int i = 0; i < count; i++) {
+    out[i] = all[rank * count + i];
+    lgt_log(MAP, 2, "GPU %d at %s is the nearest that is free", out[i], bus[out[i]]);
+  }
+}
+
+/* Each in turn is the home of a local domain. */
 static lgt_status open_gpus(lgt_runtime *rt) {
   const lgt_config *config = rt->config;
-  int found = 1;
+  int found = 1, number[LGT_MOST_DEVICES];
   lgt_status status = rt->gpus ? lgt_device_offered()->count(&found) : LGT_OK;
+  if (!status && rt->gpus) choose_gpus(config, rt->gpus, found, number);
   for (int i = 0; i < rt->gpus && !status; i++) {
     lgt_device *device;
-    int number = config->local_rank * rt->gpus + i,
-        all = (config->local_size + !config->local_size) * rt->gpus;
-    status = lgt_device_offered()->open(number % found, config->gpu_mem, (all + found - 1) / found, &device);
+    int all = (config->local_size + !config->local_size) * rt->gpus;
+    status = lgt_device_offered()->open(number[i], config->gpu_mem, (all + found - 1) / found, &device);
     if (status) break;
     status = lgt_map_add_device(&rt->map, device, device->traits.limit);
     if (!status && device->target) lgt_kernels_for_target(rt->kernels, device->target);
