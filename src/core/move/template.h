@@ -56,7 +56,7 @@ struct lgt_template {
   int nshape;
   int nstep;
   int64_t cost, moved; /* of the job; bytes that its steps move */
-  lgt_template *next; /* older, of a colour with the same list */
+  lgt_template *next;  /* older, of a colour with the same list */
 };
 
 /* A new template with room for so many shapes and one ref, the caller's.  NULL when out of memory, without an error: the job

@@ -209,7 +209,7 @@ typedef struct lgt_plan_notes {
   lgt_guard *guard; /* owned; shift.h */
   int nguard;
   bool guarded;
-  struct lgt_plan_group **rescue;                    /* owned, by elided result: how to compute it later */
+  struct lgt_plan_group **rescue; /* owned, by elided result: how to compute it later */
   struct lgt_template **template; /* owned: lists (template.h, of a later room); NULL: none yet */
   void (*free_templates)(struct lgt_template **template);
   lgt_halo *halo; /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
