@@ -1,6 +1,8 @@
 /* touch.c - see touch.h. */
 #include "move/touch.h"
 
+#include <string.h>
+
 #include "move/image.h"
 #include "plan/weave.h"
 
@@ -83,6 +85,16 @@ static int64_t brought(const lgt_binder *binder, const lgt_footprint *what, int 
   return i >= 0 && lgt_rect_equal(&rect, &what->whole) ? bytes : 0;
 }
 
+static const lgt_footprint *footprint_of(const lgt_binder *binder, const lgt_plan_call *c, int arg,
+                                         bool everywhere) {
+  lgt_footprints *footprints = &binder->map->footprints;
+  if (!everywhere)
+    return lgt_footprint_of(footprints, c->layout[arg], &c->space.align[arg], c->launch,
+                            c->kind->privilege[arg] & LGT_PRIV_REDUCE);
+  lgt_rect rect = whole_rect(binder, c, arg);
+  return lgt_footprint_everywhere(footprints, &rect);
+}
+
 static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
   const lgt_plan_call *c = &m->group->plan->call[call];
   const lgt_layout *layout = lgt_layout_at(m->binder->stores, c->layout[arg]);
@@ -100,12 +112,7 @@ static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
                     (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
                     (privilege & LGT_PRIV_REDUCE &&
                      lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
-  lgt_rect rect = whole_rect(m->binder, c, arg);
-  lgt_footprints *footprints = &m->binder->map->footprints;
-  t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
-                        : lgt_footprint_of(footprints, c->layout[arg], align, c->launch,
-                                           privilege & LGT_PRIV_REDUCE);
-  if (!t->whole) return LGT_NO_MEMORY;
+  if (!(t->whole = footprint_of(m->binder, c, arg, everywhere))) return LGT_NO_MEMORY;
   if (t->reads) t->brought = brought(m->binder, t->whole, layout->dtype);
   int number = (int)(t - m->group->notes->touch);
   if (privilege & LGT_PRIV_WRITE) {
@@ -133,11 +140,20 @@ static void find_cover(const making *m, lgt_rect *cover) {
   }
 }
 
-/* What follows from the touches: the part that each slot has, and which elements the domains need room for. */
+/* Which elements the domains need room for. */
+static bool make_cover(const making *m) {
+  lgt_plan_notes *notes = m->group->notes;
+  size_t n = (size_t)m->binder->map->local * (size_t)notes->ntouched;
+  if (lgt_images_select(m->group)) return true;
+  notes->cover = lgt_mem_alloc((n + 1) * sizeof *notes->cover);
+  if (notes->cover) find_cover(m, notes->cover);
+  return notes->cover;
+}
+
+/* What follows from the touches: the part that each slot has, and the cover. */
 static bool make_rest(const making *m) {
   const lgt_plan_group *group = m->group;
   lgt_plan_notes *notes = group->notes;
-  size_t n = (size_t)m->binder->map->local * (size_t)notes->ntouched;
   notes->of_slot = lgt_mem_alloc(((size_t)group->nslot + 1) * sizeof *notes->of_slot);
   if (!notes->of_slot) return false;
   for (int s = 0; s < group->nslot; s++) {
@@ -145,10 +161,7 @@ static bool make_rest(const making *m) {
     int first = slot->root == LGT_NONE ? NONE : m->part[slot->root];
     notes->of_slot[s] = (int16_t)number_of(notes, first, slot->root, slot->part);
   }
-  if (lgt_images_select(group)) return true;
-  notes->cover = lgt_mem_alloc((n + 1) * sizeof *notes->cover);
-  if (notes->cover) find_cover(m, notes->cover);
-  return notes->cover;
+  return make_cover(m);
 }
 
 /* All or nothing, to be made again. */
@@ -164,6 +177,32 @@ static void forget(lgt_plan_notes *notes) {
   notes->ntouch = notes->ntouched = 0;
 }
 
+/* The group of a translated plan touches what its origin does, through other views, and these relate to one another as those
+ * of the origin do.  NULL: it is no such group, or the origin has no touches yet. */
+static const lgt_plan_group *pattern_of(const lgt_plan_group *group) {
+  const lgt_plan_group *from = lgt_plan_group_lasting(group);
+  return group->plan->translated && from != group && from->notes->touch ? from : NULL;
+}
+
+static bool take_touches(making *m, const lgt_plan_group *from) {
+  const lgt_plan *plan = m->group->plan;
+  lgt_plan_notes *notes = m->group->notes;
+  notes->of_slot = lgt_mem_alloc(((size_t)from->nslot + 1) * sizeof *notes->of_slot);
+  if (!notes->of_slot) return false;
+  memcpy(notes->of_slot, from->notes->of_slot, (size_t)from->nslot * sizeof *notes->of_slot);
+  notes->ntouched = from->notes->ntouched;
+  memcpy(notes->touched, from->notes->touched, (size_t)notes->ntouched * sizeof *notes->touched);
+  for (int i = 0; i < from->notes->ntouch; i++) {
+    lgt_touch *t = &notes->touch[i];
+    *t = from->notes->touch[i];
+    notes->ntouch++;
+    if (plan->call[t->call].layout[t->arg] == plan->origin->call[t->call].layout[t->arg]) continue;
+    t->whole = footprint_of(m->binder, &plan->call[t->call], t->arg, !t->whole->launch);
+    if (!t->whole) return false;
+  }
+  return make_cover(m);
+}
+
 lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group) {
   const lgt_plan *plan = group->plan;
   lgt_plan_notes *notes = group->notes;
@@ -173,7 +212,9 @@ lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group) {
   for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
   notes->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *notes->touched);
   notes->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *notes->touch);
-  bool good = notes->touched && notes->touch && begin(&m, n);
+  const lgt_plan_group *pattern = pattern_of(group);
+  if (pattern && notes->touched && notes->touch && take_touches(&m, pattern)) return LGT_OK;
+  bool good = !pattern && notes->touched && notes->touch && begin(&m, n);
   for (int i = group->first; i < group->first + group->count && good; i++)
     for (int a = 0; a < plan->call[i].nargs && good; a++) {
       good = !make_touch(&m, i, a, &notes->touch[notes->ntouch]);

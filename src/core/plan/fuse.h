@@ -272,6 +272,7 @@ typedef struct lgt_plan {
   uint32_t *layout; /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */
+  bool translated;         /* such a copy: all views of a root are equally far from its origin's, and cut alike */
   lgt_lessons *lessons;    /* owned; a shifted copy's: its origin's */
   /* What keeps it: */
   int refs;                              /* runs of it, jobs, recipes, shifted copies */
