@@ -45,7 +45,9 @@ static lgt_status find_functions(void) {
   };
   char text[24];
   CUresult (*version)(int *) = (CUresult(*)(int *))dlsym(library, "cuDriverGetVersion");
-  if (!version || version(&cuda.version)) cuda.version = 0;
+  if (!version)
+    return lgt_err(LGT_UNSUPPORTED, "libcuda.so.1 has no cuDriverGetVersion: it is not NVIDIA's driver");
+  if (version(&cuda.version)) cuda.version = 0;
   if (cuda.version < OLDEST)
     return lgt_err(
         LGT_UNSUPPORTED,

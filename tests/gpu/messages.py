@@ -55,6 +55,31 @@ def loads_nothing():
         print("ok loads nothing" if good else f"FAIL loads nothing: a log before {before}, with GPUs {os.path.exists(log)}")
 
 
+def other_libraries():
+    """Something else of the driver's name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "libcuda.so.1")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("no library")
+        case("a broken library", ["--gpus=1", "-e", USE], 1, err="NVIDIA's driver cannot be loaded: .*invalid ELF|file too short",
+             env={"LD_LIBRARY_PATH": folder})
+        os.remove(path)
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            os.symlink(next(line.split()[-1] for line in maps if "libc.so" in line or "libc-" in line), path)
+        case("another library", ["--gpus=1", "-e", USE], 1, err="no cuDriverGetVersion: it is not NVIDIA's driver",
+             env={"LD_LIBRARY_PATH": folder})
+        case("another library, not wanted", ["--gpu-credit=1000", "-e", f"{USE}; {USE}"], out="^45\n45\n$",
+             env={"LD_LIBRARY_PATH": folder})
+
+
+def vanished():
+    """A GPU that stops working while a script runs."""
+    script = ('local np = require "array"; local a = np.arange(100) * 2.5\n'
+              'print(pcall(function() return a:sum()() end))\nprint(pcall(function() return (a + 1):sum()() end))')
+    case("a GPU that vanishes", ["--gpus=1", "-e", script], out="(?s)^false\t.*CUDA_ERROR.*\nfalse\t.*(CUDA_ERROR|lost)",
+         env={"LGT_FAKE_CUDA_FAIL_RUN": "1:719", "LGT_FAKE_CUDA_STRICT": "0"})
+
+
 def main():
     case("no driver", ["--gpus=1", "-e", USE], 1, err="libcuda.so.1 was not found.*driver is not installed", driver=False)
     case("no driver, not wanted", ["-e", USE], out="^45\n", driver=False)
@@ -69,6 +94,13 @@ def main():
          env={"CUDA_VISIBLE_DEVICES": "9"})
     case("a stub", ["--gpus=1", "-e", USE], 1, err="stub of a toolkit.*LD_LIBRARY_PATH", env={"LGT_FAKE_CUDA_INIT": "34"})
     case("mismatch", ["--gpus=1", "-e", USE], 1, err="restart the machine", env={"LGT_FAKE_CUDA_INIT": "803"})
+    case("a service lacks", ["--gpus=1", "-e", USE], 1, err="nvidia-fabricmanager", env={"LGT_FAKE_CUDA_INIT": "802"})
+    case("compatibility libraries", ["--gpus=1", "-e", USE], 1, err="install a newer driver", env={"LGT_FAKE_CUDA_INIT": "804"})
+    case("after a suspend", ["--gpus=1", "-e", USE], 1, err="modprobe -r nvidia_uvm", env={"LGT_FAKE_CUDA_INIT": "999"})
+    case("a device that does not answer", ["--gpus=1", "-e", USE], 1, err="cuDevicePrimaryCtxRetain: CUDA_ERROR_\\w+",
+         env={"LGT_FAKE_CUDA_FAIL": "cuDevicePrimaryCtxRetain:1:999"})
+    other_libraries()
+    vanished()
     case("too many", ["--gpus=3", "-e", USE], 1, err="gpus = 3: there are 2", env={"LGT_FAKE_CUDA_DEVICES": "2"})
     case("no number", ["--gpus=some", "-e", USE], 1, err="expected a whole number.* or none, all, or auto")
     case("too much memory", ["--gpus=1", "--gpu-mem=8G", "-e", USE], 1, err="gpu-mem = 8589934592: Emulated device 0 has 1073741824")
