@@ -21,8 +21,8 @@
  *     peers binder job template offload poison message moves acquire touch exchange image image_* agree
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt side
- *   trace      what repeats in the stream of launches
- *     repeats
+ *   trace      what repeats in the stream of launches is planned once
+ *     repeats miner trie tracer
  *   ops        what is no loop over elements: tasks with variants in C
  *     blas builtin scan keys sort merge sort_parts gather select special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*

@@ -56,6 +56,11 @@
  *   isa            TEXT    -              limit kernels to avx2 or generic vector instructions
  *   reproducible   BOOL    0     run time the same bits for any number of ranks, domains and tiles
  *   window         COUNT   256   run time greatest number of launches analysed together; with one GPU twice as many
+ *   trace          BOOL    0     run time find what repeats among launches, and plan it once
+ *   trace_sample   COUNT   250            launches between two searches for what repeats
+ *   trace_history  COUNT   8000           launches that are searched at most
+ *   trace_shortest COUNT   2              least number of launches of a trace
+ *   trace_longest  INT     0              greatest number of launches of a trace; 0: as many as a window has
  *   mix            BOOL    1     run time for tests: one task of launches that are cut apart between the same domains; 0:
  *                                         a task each
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory

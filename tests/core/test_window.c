@@ -101,6 +101,10 @@ TEST(isomorphic_windows_and_no_others_have_equal_words) {
     bool same = isomorphic(&w[0], &w[1]);
     CHECK_EQ(equal_words(&w[0], &w[1]), same);
     if (same) CHECK_EQ(w[0].hash, w[1].hash);
+    if (same) CHECK_EQ(w[0].pattern, w[1].pattern);
+    CHECK_EQ(lgt_window_compare(&w[1], &stores, w[1].count, w[0].word, w[0].nword) == LGT_NO_DIFFERENCE,
+             same);
+    if (!same) CHECK(lgt_window_canonical(&w[1], &stores, w[1].count));
     same ? equal++ : differ++;
     /* Roots are numbered by first use, and each use is counted. */
     int next = 0, uses[STORES] = {0};
@@ -142,7 +146,7 @@ TEST(references_from_outside_are_told_from_the_windows_own) {
 /* ---- cutting -------------------------------------------------------------------------------------------- */
 
 static void tokens(lgt_window *w, const char *text) {
-  w->count = (int)strlen(text);
+  w->formed = w->count = (int)strlen(text);
   for (int i = 0; i < w->count; i++)
     w->form_token[i] = w->token[i] = (uint64_t)(unsigned char)text[i] * 1234567891234567u;
 }
@@ -161,17 +165,18 @@ TEST(a_window_ends_where_a_repetition_ends) {
   CHECK(!lgt_window_init(&w, ROOM));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tokens(&w, cases[i].text);
-    int cut = lgt_window_cut(&w, false, &period);
+    int cut = lgt_window_cut(&w, &stores, false, &period);
     if (cut != cases[i].cut) FAIL("%s is cut at %d", cases[i].text, cut);
-    CHECK_EQ(lgt_window_cut(&w, true, &period), (int)strlen(cases[i].text));
+    CHECK_EQ(lgt_window_cut(&w, &stores, true, &period), (int)strlen(cases[i].text));
   }
-  w.count = 0;
-  CHECK_EQ(lgt_window_cut(&w, false, &period), 0);
-  CHECK_EQ(lgt_window_cut(&w, true, &period), 0);
+  w.formed = w.count = 0;
+  CHECK_EQ(lgt_window_cut(&w, &stores, false, &period), 0);
+  CHECK_EQ(lgt_window_cut(&w, &stores, true, &period), 0);
   for (int n = 1; n < 4; n++) {
     tokens(&w, "abc");
-    w.count = n;
-    CHECK(lgt_window_cut(&w, false, &period) >= 1 && lgt_window_cut(&w, false, &period) <= n);
+    w.formed = w.count = n;
+    CHECK(lgt_window_cut(&w, &stores, false, &period) >= 1 &&
+          lgt_window_cut(&w, &stores, false, &period) <= n);
   }
   lgt_window_fini(&w);
 }
@@ -186,9 +191,9 @@ static int different_windows(int turns, int size) {
     while (w.count < size) {
       uint64_t position = (uint64_t)((at + w.count) % turns);
       w.form_token[w.count] = w.token[w.count] = (position + 1) * 0x9e3779b97f4a7c15u ^ position << 7;
-      w.count++;
+      w.formed = ++w.count;
     }
-    int n = lgt_window_cut(&w, false, &period);
+    int n = lgt_window_cut(&w, &stores, false, &period);
     if (n < 1 || n > size) return -1;
     int64_t name = at % turns * 1000 + n;
     bool known = turn < 100; /* settling in */

@@ -14,7 +14,7 @@
 /* clang-format off */
 #define LGT_LOG_TOPIC_LIST(X) \
   X(CONSTRAINT, constraint) X(WINDOW, window) X(FUSE, fuse) X(WEAVE, weave) X(KERNEL, kernel) X(EMIT, emit) \
-  X(MAP, map) X(MOVE, move) X(EXEC, exec) X(NET, net)
+  X(TRACE, trace) X(MAP, map) X(MOVE, move) X(EXEC, exec) X(NET, net)
 /* clang-format on */
 
 /* clang-format off */

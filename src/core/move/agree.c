@@ -13,6 +13,7 @@ enum { RANK_BITS = 20, PLACE = 8191, REASON = 62, TEXT = 1000 };
 typedef struct ballot {
   int64_t failure;       /* position and rank of one; INT64_MAX: none */
   int64_t stream, again; /* a hash, and its complement: their sum is -1 if all have the same */
+  int64_t search;        /* less than 0: so many launches are wished for while what repeats is searched */
 } ballot;
 
 typedef struct reason {
@@ -33,9 +34,11 @@ static bool never(void *context) {
 
 static ballot vote(lgt_binder *binder, int64_t failure) {
   int64_t stream = (int64_t)(binder->agreed.stream >> 1);
-  ballot mine = {failure, stream, ~stream};
+  ballot mine = {failure, stream, ~stream, -binder->search_wish};
   binder->agreed.exchanges++;
-  lgt_message_least(binder, lgt_message_tag(binder, PLACE, LGT_MESSAGE_FOLDS), &mine.failure, 3);
+  lgt_message_least(binder, lgt_message_tag(binder, PLACE, LGT_MESSAGE_FOLDS), &mine.failure,
+                    sizeof mine / sizeof mine.failure);
+  binder->agreed.search = -mine.search;
   if (mine.stream != ~mine.again) /* the hub will find out where, and end the run */
     binder->peers->until(binder->peers, never, NULL, "for ranks that have launched something else");
   return mine;

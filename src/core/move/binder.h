@@ -40,6 +40,7 @@ typedef struct lgt_agreed {
   int64_t versions;  /* the newest version of any store */
   int64_t images;    /* the newest image's number (image.h) */
   uint64_t stream;   /* a hash of what was launched so far; with other ranks only */
+  int64_t search;    /* launches that go by while what repeats is searched: the most that any rank wished for */
 } lgt_agreed;
 
 /* What a queue of a device has to do: jobs in order, numbered from 1.  (Two of them are never done in another order.) */
@@ -73,6 +74,7 @@ typedef struct lgt_binder {
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
   lgt_agreed agreed;
+  int64_t search_wish;     /* of this rank: see agreed.search */
   int64_t jobs;            /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
   int64_t former;          /* bytes of former contents that recipes keep (recipes.h) */
   uint32_t stamp;          /* of the newest job */

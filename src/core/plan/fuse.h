@@ -279,6 +279,7 @@ typedef struct lgt_plan {
   uint64_t calls_hash;                   /* of kinds and shapes: the same when it is made again */
   uint32_t epoch;                        /* of layouts, in which it was looked up last */
   bool retired;                          /* nobody finds it any more */
+  uint32_t trace;                        /* the number of the trace it was recorded for last (trie.h); 0: of none */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
 

@@ -91,7 +91,6 @@ lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kin
     *line = front->launches[taken].line;
     status = resolve(stores, kinds, front, &front->launches[taken++], call);
     if (status) break;
-    window->form_token[window->count] = form_token_of(stores, call);
     window->token[window->count++] = token_of(stores, call);
   }
   if (taken < front->count)
@@ -113,7 +112,6 @@ bool lgt_window_reserve(lgt_window *window, int n) {
 void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call) {
   lgt_assert(window->count < window->room);
   window->call[window->count] = *call;
-  window->form_token[window->count] = form_token_of(stores, call);
   window->token[window->count++] = token_of(stores, call);
 }
 
@@ -154,10 +152,12 @@ static int landmark(const uint64_t *form, const uint64_t *token, int n) {
   return best;
 }
 
-int lgt_window_cut(const lgt_window *window, bool forced, int *period) {
+int lgt_window_cut(lgt_window *window, lgt_stores *stores, bool forced, int *period) {
   int n = window->count;
   *period = 0;
   if (forced || n == 0) return n;
+  for (; window->formed < n; window->formed++)
+    window->form_token[window->formed] = form_token_of(stores, &window->call[window->formed]);
   int end = end_of_loop(window->token, n, period);
   if (!end) end = end_of_loop(window->form_token, n, period); /* of which each turn has slices of its own */
   if (end) return end;
@@ -222,9 +222,22 @@ int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) 
   return best;
 }
 
+static uint64_t word_of_call(const lgt_window *window, const lgt_call *call) {
+  return call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+}
+
+static uint64_t word_of_argument(uint32_t layout, bool first, const lgt_store *store) {
+  return (uint64_t)layout << 32 | (uint64_t)first << 16 | store->number;
+}
+
+/* What planning asks of a store, besides how it is cut: did it exist, does it stay in place? */
+static uint64_t word_of_state(const lgt_store *store) {
+  return (uint64_t)store->written | (uint64_t)store->attached << 1;
+}
+
 bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   int k = 0;
-  uint64_t h = (uint64_t)n;
+  uint64_t h = (uint64_t)n, pattern = (uint64_t)n;
   window->nroot = 0;
   window->stamp++;
   if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS),
@@ -233,18 +246,18 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   uint64_t *word = window->word;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    word[k] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+    word[k] = word_of_call(window, call);
     h = lgt_hash_mix(h, word[k++]);
     for (int a = 0; a < call->nargs; a++) {
       lgt_store *store = lgt_store_at(stores, call->store[a]);
       bool first = store->stamp != window->stamp;
       if (first && !number_root(window, store)) return false;
       store->uses++;
-      word[k] = (uint64_t)call->layout[a] << 32 | (uint64_t)first << 16 | store->number;
+      word[k] = word_of_argument(call->layout[a], first, store);
       h = lgt_hash_mix(h, word[k++]);
+      pattern = lgt_hash_mix(pattern, store->number);
       if (!first) continue;
-      /* What planning asks of a store: did it exist, does it stay in place, how is it cut. */
-      word[k] = (uint64_t)store->written | (uint64_t)store->attached << 1;
+      word[k] = word_of_state(store);
       h = lgt_hash_mix(h, word[k++]);
       word[k] = (uint64_t)(uintptr_t)store->key;
       h = lgt_hash_mix(h, word[k++]);
@@ -252,7 +265,38 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   }
   window->nword = k;
   window->hash = h;
+  window->pattern = pattern;
   return true;
+}
+
+static lgt_difference compare_call(lgt_window *window, lgt_stores *stores, const lgt_call *call,
+                                   const uint64_t *word, int *k) {
+  uint64_t own = word_of_call(window, call) ^ word[(*k)++];
+  if (own) return (uint32_t)own ? LGT_OTHER_CALLS : LGT_OTHER_SAVES;
+  for (int a = 0; a < call->nargs; a++) {
+    lgt_store *store = lgt_store_at(stores, call->store[a]);
+    bool first = store->stamp != window->stamp;
+    if (first && !number_root(window, store)) return LGT_UNNUMBERED;
+    store->uses++;
+    own = word_of_argument(call->layout[a], first, store) ^ word[(*k)++];
+    if (own) return own >> 32 ? LGT_OTHER_CALLS : LGT_OTHER_STORES;
+    if (!first) continue;
+    if (word[(*k)++] != word_of_state(store)) return LGT_OTHER_STATE;
+    if (word[(*k)++] != (uint64_t)(uintptr_t)store->key) return LGT_OTHER_KEY;
+  }
+  return LGT_NO_DIFFERENCE;
+}
+
+/* As long as words are equal, both forms have the same words to come: none is read beyond the known form. */
+lgt_difference lgt_window_compare(lgt_window *window, lgt_stores *stores, int n, const uint64_t *word,
+                                  int nword) {
+  lgt_difference difference = LGT_NO_DIFFERENCE;
+  int k = 0;
+  window->nroot = 0;
+  window->stamp++;
+  for (int i = 0; i < n && !difference; i++)
+    difference = k < nword ? compare_call(window, stores, &window->call[i], word, &k) : LGT_OTHER_CALLS;
+  return difference || k == nword ? difference : LGT_OTHER_CALLS;
 }
 
 /* The number of a layout in the window; pushes its form when it is new.  -1 when out of memory. */
@@ -300,7 +344,7 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
 void lgt_window_drop(lgt_window *window, int n) {
   memmove(window->call, window->call + n, (size_t)(window->count - n) * sizeof *window->call);
   memmove(window->token, window->token + n, (size_t)(window->count - n) * sizeof *window->token);
-  memmove(window->form_token, window->form_token + n,
-          (size_t)(window->count - n) * sizeof *window->form_token);
+  window->formed = window->formed > n ? window->formed - n : 0;
+  memmove(window->form_token, window->form_token + n, (size_t)window->formed * sizeof *window->form_token);
   window->count -= n;
 }

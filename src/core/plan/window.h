@@ -24,14 +24,16 @@
 typedef struct lgt_window {
   lgt_call *call;       /* owned */
   uint64_t *token;      /* owned, one for each call: a hash of kind and layouts */
-  uint64_t *form_token; /* owned: the same of kind and forms */
+  uint64_t *form_token; /* owned: the same of kind and forms, of the first `formed` calls */
   int count, room;      /* of all three; there always is room for what lgt_window_take takes */
+  int formed;
 
   bool saves;     /* part of the canonical form: plans may leave former contents to recipes */
   uint64_t *word; /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
   uint64_t hash;
-  uint32_t *root; /* owned: store by number, in order of first use */
+  uint64_t pattern; /* a hash of how its stores repeat: the numbers in it alone */
+  uint32_t *root;   /* owned: store by number, in order of first use */
   int nroot, root_room;
   uint32_t stamp;
 
@@ -57,13 +59,28 @@ bool lgt_window_reserve(lgt_window *window, int n);
 void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call);
 
 /* How many calls to plan now: all when `forced`, else up to the end of a repetition, of *period calls (0: none). */
-int lgt_window_cut(const lgt_window *window, bool forced, int *period);
+int lgt_window_cut(lgt_window *window, lgt_stores *stores, bool forced, int *period);
 /* A repetition may end anywhere; where results of fewest bytes are needed beyond it?  At `cut` or less than a period
  * before.  What crosses has to be stored.  Follows from the stream alone, as every cut. */
 int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period);
 
 /* Build the canonical form of the first n calls; numbers the stores.  False when out of memory. */
 bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n);
+
+/* In what a window's canonical form differs from another one. */
+typedef enum lgt_difference {
+  LGT_NO_DIFFERENCE,
+  LGT_OTHER_CALLS,  /* kinds or layouts */
+  LGT_OTHER_STORES, /* how they repeat */
+  LGT_OTHER_STATE,  /* was a store written before, is it attached? */
+  LGT_OTHER_KEY,    /* how is a store cut? */
+  LGT_OTHER_SAVES,  /* may plans leave former contents to recipes? */
+  LGT_UNNUMBERED    /* there is no memory to number the stores */
+} lgt_difference;
+
+/* Number the stores of the first n calls as lgt_window_canonical does, and compare their canonical form with one that is
+ * known, up to the first difference; the form itself is not built. */
+lgt_difference lgt_window_compare(lgt_window *window, lgt_stores *stores, int n, const uint64_t *word, int nword);
 
 /* Build the form of the first n calls, whose canonical form was built last.  False when out of memory. */
 bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n);

@@ -591,6 +591,12 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"waits", rt->waits}, /* how often the script looked at what tasks compute: values, fences, files */
       {"plans_made", rt->plans},
       {"plans_shifted", rt->shifts},
+      {"launches_replayed", rt->tracer.stats.launches}, /* whose plan came with a trace */
+      {"traces_replayed", rt->tracer.stats.replayed},
+      {"traces_recorded", rt->tracer.stats.recorded},
+      {"traces_evicted", lgt_tracer_ended(&rt->tracer, true)},
+      {"traces_aborted",
+       lgt_tracer_ended(&rt->tracer, false)}, /* launches that did not go along them to the end */
       {"kernels_compiled", kernels.compiled},
       {"kernels_loaded", kernels.loaded},
       {"kernels_failed", kernels.failed},
@@ -636,6 +642,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   for (int m = 1; m < rt->map.nmemory; m++)
     rt->map.memory[m].device->staged_bytes = rt->map.memory[m].device->staging_waits = 0;
   rt->binder.host_groups = 0;
+  rt->tracer.stats = (lgt_tracer_stats){0};
   rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;
   rt->issuing = 0;

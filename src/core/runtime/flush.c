@@ -4,9 +4,9 @@
  *
  *   retire   jobs that are done give back their memory
  *   take     launches of the front become calls with resolved stores
- *   cut      up to the end of a repetition of the program's loop
+ *   cut      up to the end of a trace, or else of a repetition of the program's loop
  *   form     the canonical form of these calls
- *   plan     found by that form, or made: grouping, fusing, weaving
+ *   plan     found by that form, or made: grouping, fusing, weaving; of a trace that was recorded, without the form
  *   bind     group by group: instances, copies, tasks
  *   drop     the calls leave the window, and stores that only they kept alive go
  *
@@ -103,8 +103,9 @@ static bool must_still_die(lgt_runtime *rt, const lgt_plan *plan, bool give_up) 
 
 static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
   int most = lgt_runtime_window(rt);
-  if (plan->fused_whole && !rt->flush.forced && rt->target < most)
-    rt->target = rt->target * 2 < most ? rt->target * 2 : most;
+  if (!plan->fused_whole || rt->flush.forced || rt->target >= most) return;
+  rt->target = rt->target * 2 < most ? rt->target * 2 : most;
+  lgt_tracer_grew(&rt->tracer, rt->target);
 }
 
 static void release_call(lgt_runtime *rt, const lgt_call *call) {
@@ -125,9 +126,13 @@ static void release_calls(lgt_runtime *rt, int end) {
 
 /* The calls leave the window. */
 static void drop_calls(lgt_runtime *rt) {
+  bool look = rt->flush.forced && rt->flush.ncall == rt->window.count;
   release_calls(rt, rt->flush.ncall);
   lgt_window_drop(&rt->window, rt->flush.ncall);
+  lgt_tracer_dropped(&rt->tracer, rt->flush.ncall, rt->flush.trace, rt->flush.pattern, look);
   rt->flush.ncall = rt->flush.released = 0;
+  rt->flush.trace = NULL;
+  rt->flush.pattern = 0;
   lgt_plan_release(rt->flush.plan);
   rt->flush.plan = NULL;
 }
@@ -162,6 +167,33 @@ static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
                    plan ? plan->ngroup : 0);
 }
 
+static void report_replay(lgt_runtime *rt, int64_t begin) {
+  lgt_label label = {.category = "replay", .line = line_of(rt, rt->window.call)};
+  lgt_profile_span(rt->profile, begin, &label, "\"trace\":%u,\"launches\":%d", rt->flush.trace->id,
+                   rt->flush.ncall);
+}
+
+/* The canonical form of the calls, and their form. */
+static lgt_status form_calls(lgt_runtime *rt) {
+  int n = rt->flush.ncall;
+  if (!lgt_window_canonical(&rt->window, &rt->stores, n) || !lgt_window_form(&rt->window, &rt->stores, n))
+    return lgt_no_memory_to_fuse();
+  rt->flush.pattern = rt->window.pattern;
+  if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, n));
+  return LGT_OK;
+}
+
+/* The plan of calls that go along a trace, with a reference; NULL: it is not known yet, or not in this state of the arrays. */
+static lgt_plan *replayed_plan(lgt_runtime *rt) {
+  lgt_flush_state *flush = &rt->flush;
+  if (!flush->trace || flush->shifted) return NULL;
+  int64_t begin = rt->profile ? lgt_profile_now() : 0;
+  lgt_plan *plan =
+      lgt_tracer_plan(&rt->tracer, flush->trace, &rt->window, &rt->stores, flush->ncall, &flush->pattern);
+  if (plan && rt->profile) report_replay(rt, begin);
+  return plan ? lgt_plan_retain(plan) : NULL;
+}
+
 /* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
 static lgt_plan *find_plan(lgt_runtime *rt) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
@@ -181,12 +213,11 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_status status = LGT_OK;
   /* What is held for long must not take much more memory than if it were stored. */
   rt->window.saves = rt->binder.former < LGT_FORMER_GROUPS * rt->fuser.most_saved;
-  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
-      !lgt_window_form(&rt->window, &rt->stores, flush->ncall))
-    return poison_calls(rt, lgt_no_memory_to_fuse());
-  if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, flush->ncall));
   for (;;) {
-    lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
+    lgt_plan *plan = replayed_plan(rt);
+    bool replayed = plan != NULL;
+    if (!replayed && (status = form_calls(rt))) return poison_calls(rt, status);
+    if (!replayed) plan = flush->shifted ? flush->shifted : find_plan(rt);
     flush->shifted = NULL;
     if (!plan) {
       if (may_ask && !flush->collected) return ask(rt, LGT_COLLECT_ALL);
@@ -207,6 +238,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
       lgt_plan_release(plan);
       continue;
     }
+    if (flush->trace && !replayed) lgt_tracer_record(&rt->tracer, flush->trace, plan, flush->pattern);
     flush->plan = plan;
     flush->group = 0;
     grow_window(rt, plan);
@@ -431,6 +463,7 @@ static void replace_calls(lgt_runtime *rt, replace_fn *replace, int count) {
   lgt_call *taken = lgt_mem_alloc((size_t)n * sizeof *taken);
   if (taken) memcpy(taken, &rt->window.call[count], (size_t)n * sizeof *taken);
   rt->window.count = count;
+  if (rt->window.formed > count) rt->window.formed = count;
   for (int i = 0; i < n; i++) {
     if (taken) {
       add_replaced(rt, replace, &taken[i]);
@@ -467,10 +500,26 @@ void lgt_runtime_take(lgt_runtime *rt) {
   if (rt->profile) report_launches(rt, count);
 }
 
+/* A search for traces for which a rank had to wait gets more time on all ranks, once they have agreed. */
+static void agree_on_searches(lgt_runtime *rt) {
+  lgt_binder *binder = &rt->binder;
+  binder->search_wish = lgt_tracer_wish(&rt->tracer);
+  if (!binder->peers) binder->agreed.search = binder->search_wish;
+  lgt_tracer_allow(&rt->tracer, binder->agreed.search);
+  if (rt->tracer.failed && binder->peers) /* the other ranks go along traces that are not known here */
+    binder->peers->abort(binder->peers, "out of memory for traces");
+  rt->tracer.failed = false;
+}
+
 /* How many calls are planned together. */
 static int cut_window(lgt_runtime *rt) {
-  int period, cut = lgt_window_cut(&rt->window, rt->flush.forced, &period);
-  return period ? lgt_window_fit(&rt->window, &rt->stores, cut, period) : cut;
+  agree_on_searches(rt);
+  lgt_cut trace = lgt_tracer_cut(&rt->tracer, rt->window.token, rt->window.count, rt->flush.forced);
+  rt->flush.trace = trace.trace;
+  if (trace.count) return trace.count;
+  int period, cut = lgt_window_cut(&rt->window, &rt->stores, rt->flush.forced, &period);
+  if (period) cut = lgt_window_fit(&rt->window, &rt->stores, cut, period);
+  return cut < trace.most ? cut : trace.most;
 }
 
 static int flush_now(lgt_runtime *rt, bool may_ask) {

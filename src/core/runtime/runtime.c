@@ -120,6 +120,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   lgt_partitions_init(&rt->partitions);
   if (!status)
     status = lgt_window_init(&rt->window, 2 * LGT_RING); /* a full window, and a full front behind it */
+  if (!status) status = lgt_tracer_init(&rt->tracer, rt->config);
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
   if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
@@ -205,6 +206,7 @@ static void log_totals(const lgt_runtime *rt) {
   lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld of them shifted, %lld collections",
           (long long)rt->launches, (long long)rt->windows, (long long)(rt->plans + rt->shifts),
           (long long)rt->shifts, (long long)rt->collections);
+  lgt_tracer_log(&rt->tracer);
   lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes read and written", (long long)rt->binder.tasks,
           (long long)rt->binder.passes, (long long)rt->binder.moved);
   lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between instances", (long long)rt->map.peak,
@@ -238,6 +240,7 @@ void lgt_close(lgt_runtime *rt) {
   lgt_binder_fini(&rt->binder);
   lgt_plan_release(rt->flush.plan); /* of a flush that waits for a collection */
   lgt_plan_release(rt->flush.shifted);
+  lgt_tracer_fini(&rt->tracer);
   lgt_fuser_fini(&rt->fuser);
   lgt_window_fini(&rt->window);
   lgt_kernels_stop(rt->kernels);
@@ -276,5 +279,5 @@ lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
   if (status) return status;
   apply_config(rt);
   lgt_fuser_clear(&rt->fuser); /* plans depend on options */
-  return LGT_OK;
+  return lgt_tracer_restart(&rt->tracer, rt->config);
 }

@@ -8,6 +8,7 @@
 #include "plan/reproducible.h"
 #include "move/message.h"
 #include "plan/window.h"
+#include "trace/tracer.h"
 
 enum { LGT_RING = 1024 };       /* launches that the front holds, and the longest window */
 enum { LGT_FORMER_GROUPS = 8 }; /* groups that may leave as many former contents to recipes as one may */
@@ -18,6 +19,8 @@ typedef struct lgt_flush_state {
   bool forced;       /* plan everything, not only whole repetitions */
   int ncall;         /* of the window, being run; 0: none */
   lgt_plan *plan;    /* ref */
+  lgt_trace *trace;  /* borrowed: they go along it; NULL: along none */
+  uint64_t pattern;  /* how the stores of the calls repeat; 0: nobody knows yet, or they are parts of a window */
   lgt_plan *shifted; /* ref; waits for the collection that was asked for, or NULL */
   int group;         /* next to run */
   int released;      /* calls at the window's front that hold their stores no more: they have run */
@@ -48,6 +51,7 @@ struct lgt_runtime {
   lgt_kinds kinds;
   lgt_kernels *kernels; /* owned */
   lgt_window window;
+  lgt_tracer tracer;
   lgt_fuser fuser;
   lgt_map map;
   int gpus;       /* devices of the source that is offered */

@@ -137,6 +137,7 @@ void lgt_sweep(lgt_runtime *rt) {
   if (!time) return;
   make_room(rt);
   lgt_fuser_retire(&rt->fuser);
+  lgt_tracer_sweep(&rt->tracer);
   for (uint32_t id = 1; id <= stores->max_handle; id++) lgt_layout_mark(stores, stores->handle[id].layout);
   for (uint32_t id = 1; id < stores->nstore; id++) {
     lgt_store *store = &stores->store[id];

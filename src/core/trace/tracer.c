@@ -1,0 +1,263 @@
+/* tracer.c - see tracer.h. */
+#include "trace/tracer.h"
+
+#include "move/peers.h"
+
+#include <string.h>
+
+enum { MOST_TOKENS = 1 << 13 };
+
+static const struct {
+  bool evicts;
+  const char *text;
+} reasons[LGT_TRACE_REASONS] = {
+#define EVICTED               true
+#define ABORTED               false
+#define X(NAME, event, words) [LGT_TRACE_##NAME] = {event, words},
+    LGT_TRACE_REASON_LIST(X)
+#undef X
+#undef EVICTED
+#undef ABORTED
+};
+
+const char *lgt_trace_reason_text(int reason) { return reasons[reason].text; }
+bool lgt_trace_reason_evicts(int reason) { return reasons[reason].evicts; }
+
+static void count(lgt_tracer *tracer, lgt_trace_reason reason, int64_t n) {
+  tracer->stats.reason[reason] += n;
+  if (n) lgt_log(TRACE, 3, "%s: %s", reasons[reason].evicts ? "evicted" : "aborted", reasons[reason].text);
+}
+
+int64_t lgt_tracer_ended(const lgt_tracer *tracer, bool evicted) {
+  int64_t sum = 0;
+  for (int r = 0; r < LGT_TRACE_REASONS; r++)
+    if (reasons[r].evicts == evicted) sum += tracer->stats.reason[r];
+  return sum;
+}
+
+void lgt_tracer_log(const lgt_tracer *tracer) {
+  const lgt_tracer_stats *stats = &tracer->stats;
+  lgt_log(TRACE, 1, "%lld launches replayed in %lld windows, %d traces, %lld recordings",
+          (long long)stats->launches, (long long)stats->replayed, tracer->trie.count,
+          (long long)stats->recorded);
+  for (int r = 0; r < LGT_TRACE_REASONS; r++)
+    if (stats->reason[r])
+      lgt_log(TRACE, 1, "%s %lld times: %s", reasons[r].evicts ? "evicted" : "aborted",
+              (long long)stats->reason[r], reasons[r].text);
+}
+
+/* Each rank has its own. */
+static uint64_t seed_of(const lgt_config *config) {
+  uint64_t rank = config->peers ? (uint64_t)config->peers->rank : 0;
+  return config->jitter ? (uint64_t)config->jitter + (rank << 32) : 0;
+}
+
+lgt_status lgt_tracer_init(lgt_tracer *tracer, const lgt_config *config) {
+  *tracer = (lgt_tracer){.shortest = config->trace_shortest, .longest = config->trace_longest};
+  lgt_trie_init(&tracer->trie, MOST_TOKENS);
+  if (!config->trace) return LGT_OK;
+  return lgt_miner_new(&(lgt_miner_options){.sample = config->trace_sample,
+                                            .history = config->trace_history,
+                                            .shortest = tracer->shortest,
+                                            .seed = seed_of(config)},
+                       &tracer->miner);
+}
+
+void lgt_tracer_fini(lgt_tracer *tracer) {
+  lgt_miner_free(tracer->miner);
+  lgt_trie_fini(&tracer->trie);
+  tracer->miner = NULL;
+}
+
+/* ---- which traces there are ------------------------------------------------------------------------------- */
+
+/* Follow the traces there are from the window's beginning on. */
+static void follow_again(lgt_tracer *tracer) {
+  tracer->next = (lgt_match){0};
+  if (lgt_trie_build(&tracer->trie, tracer->base)) tracer->failed = true;
+}
+
+/* True: there are new traces. */
+static bool take_in(lgt_tracer *tracer, const lgt_findings *findings) {
+  bool some = false;
+  tracer->failed |= findings->failed;
+  for (int i = 0; i < findings->count; i++) {
+    const lgt_found *f = &findings->found[i];
+    bool made;
+    int evicted;
+    if (tracer->longest && f->length > tracer->longest) continue;
+    if (lgt_trie_add(&tracer->trie, f->token, f->length, f->look, f->count, &made, &evicted))
+      tracer->failed = true;
+    count(tracer, LGT_TRACE_ROOM, evicted);
+    some |= made;
+    if (made)
+      lgt_log(TRACE, 3, "trace %u: %d launches%s, seen %d times", tracer->trie.last_id, f->length,
+              f->look ? " before a look" : "", f->count);
+  }
+  return some;
+}
+
+static bool is_outgrown(const lgt_trace *trace, void *least) {
+  return !trace->look && trace->length < *(int *)least;
+}
+
+static void forget_outgrown(lgt_tracer *tracer) {
+  if (!tracer->outgrown) return;
+  int n = lgt_trie_forget(&tracer->trie, is_outgrown, &tracer->outgrown);
+  tracer->outgrown = 0;
+  count(tracer, LGT_TRACE_GREW, n);
+  if (n) follow_again(tracer);
+}
+
+int64_t lgt_tracer_wish(const lgt_tracer *tracer) {
+  return tracer->miner ? lgt_miner_wish(tracer->miner) : 0;
+}
+
+void lgt_tracer_allow(lgt_tracer *tracer, int64_t launches) {
+  if (tracer->miner) lgt_miner_allow(tracer->miner, launches);
+}
+
+void lgt_tracer_grew(lgt_tracer *tracer, int window) { tracer->outgrown = window / 2; }
+
+lgt_status lgt_tracer_restart(lgt_tracer *tracer, const lgt_config *config) {
+  lgt_tracer_stats stats;
+  count(tracer, LGT_TRACE_OPTIONS, tracer->trie.count);
+  stats = tracer->stats;
+  lgt_tracer_fini(tracer);
+  lgt_status status = lgt_tracer_init(tracer, config);
+  tracer->stats = stats;
+  return status;
+}
+
+void lgt_tracer_sweep(lgt_tracer *tracer) {
+  for (int i = 0; i < tracer->trie.count; i++) {
+    lgt_trace *trace = tracer->trie.trace[i];
+    for (int r = trace->nrecording - 1; r >= 0; r--) {
+      if (!trace->recording[r].plan->retired) continue;
+      lgt_trace_drop(trace, r);
+      count(tracer, LGT_TRACE_RETIRED, 1);
+    }
+  }
+}
+
+/* ---- where to cut ----------------------------------------------------------------------------------------- */
+
+/* The miner's results are taken in before the launch that they are due at, whenever that one is seen.  True: launches
+ * are followed anew. */
+static bool show_miner(lgt_tracer *tracer, uint64_t token) {
+  const lgt_findings *findings;
+  bool some = false;
+  while ((findings = lgt_miner_due(tracer->miner))) some |= take_in(tracer, findings);
+  lgt_miner_token(tracer->miner, token);
+  tracer->seen++;
+  if (some) follow_again(tracer);
+  return some;
+}
+
+/* Follow the window's launches until a trace is found that is to be the next one. */
+static void follow(lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
+  lgt_trie *trie = &tracer->trie;
+  while (!tracer->next.trace) {
+    if (lgt_trie_settled(trie)) {
+      tracer->next = trie->held;
+      lgt_trie_restart(trie, tracer->next.end);
+      return;
+    }
+    int64_t at = trie->position - tracer->base;
+    if (at == n) break;
+    if (trie->position == tracer->seen && show_miner(tracer, token[at])) continue;
+    if (!lgt_trie_feed(trie, token[at], tracer->shortest)) count(tracer, LGT_TRACE_WAY, 1);
+  }
+  if (look) lgt_trie_look(trie);
+  if (!trie->held.trace || tracer->next.trace) return;
+  tracer->next = trie->held; /* too many wait for a longer one, or it cannot come */
+  lgt_trie_restart(trie, tracer->next.end);
+}
+
+lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
+  lgt_cut cut = {.most = n};
+  if (!tracer->miner) return cut;
+  forget_outgrown(tracer);
+  follow(tracer, token, n, look);
+  if (tracer->next.trace) {
+    int64_t before = tracer->next.start - tracer->base;
+    cut.count = before ? (int)before : tracer->next.trace->length;
+    cut.trace = before ? NULL : tracer->next.trace;
+    return cut;
+  }
+  int depth = lgt_trie_depth(&tracer->trie);
+  if (!look) {
+    const lgt_trace *ahead = lgt_trie_ahead(&tracer->trie);
+    if (ahead && ahead->recorded && depth >= tracer->shortest && depth < n) cut.most = n - depth;
+    return cut;
+  }
+  if (depth >= tracer->shortest) count(tracer, LGT_TRACE_LOOK, 1);
+  lgt_trie_restart(&tracer->trie, tracer->base + n);
+  cut.count = n;
+  return cut;
+}
+
+void lgt_tracer_dropped(lgt_tracer *tracer, int n, lgt_trace *trace, uint64_t pattern, bool look) {
+  lgt_trie *trie = &tracer->trie;
+  if (!tracer->miner) return;
+  if (pattern && !lgt_miner_window(tracer->miner, tracer->base, n, pattern, look, trace != NULL))
+    tracer->failed = true;
+  tracer->base += n;
+  if (trace && pattern) lgt_trace_seen(trace, tracer->base);
+  if (tracer->next.trace && tracer->next.start < tracer->base) tracer->next = (lgt_match){0};
+  if (tracer->next.trace) return;
+  int depth = lgt_trie_depth(trie);
+  if (trie->position - depth >= tracer->base) return;
+  if (depth >= tracer->shortest) count(tracer, LGT_TRACE_LIMIT, 1);
+  lgt_trie_restart(trie, tracer->base);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------------------ */
+
+static lgt_trace_reason reason_of(lgt_difference difference) {
+  static const lgt_trace_reason of[] = {
+      [LGT_OTHER_CALLS] = LGT_TRACE_CALLS, [LGT_OTHER_STORES] = LGT_TRACE_STORES,
+      [LGT_OTHER_STATE] = LGT_TRACE_STATE, [LGT_OTHER_KEY] = LGT_TRACE_KEY,
+      [LGT_OTHER_SAVES] = LGT_TRACE_SAVES, [LGT_UNNUMBERED] = LGT_TRACE_MEMORY};
+  return of[difference];
+}
+
+static void move_to_front(lgt_trace *trace, int r) {
+  lgt_recording used = trace->recording[r];
+  memmove(&trace->recording[1], &trace->recording[0], (size_t)r * sizeof used);
+  trace->recording[0] = used;
+}
+
+lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *window, lgt_stores *stores, int n,
+                          uint64_t *pattern) {
+  lgt_difference first = LGT_NO_DIFFERENCE;
+  for (int r = 0; r < trace->nrecording; r++) {
+    lgt_plan *plan = trace->recording[r].plan;
+    if (plan->retired || plan->lessons->stale) {
+      count(tracer, plan->retired ? LGT_TRACE_RETIRED : LGT_TRACE_LESSONS, 1);
+      lgt_trace_drop(trace, r--);
+      continue;
+    }
+    lgt_difference difference = lgt_window_compare(window, stores, n, plan->word, plan->nword);
+    if (!difference) {
+      if (r) move_to_front(trace, r);
+      *pattern = trace->recording[0].pattern;
+      tracer->stats.replayed++;
+      tracer->stats.launches += n;
+      trace->replays++;
+      plan->epoch = stores->epoch;
+      return plan;
+    }
+    if (!first) first = difference;
+  }
+  if (first) count(tracer, reason_of(first), 1);
+  return NULL;
+}
+
+void lgt_tracer_record(lgt_tracer *tracer, lgt_trace *trace, lgt_plan *plan, uint64_t pattern) {
+  if (plan->origin || plan->retired) return; /* one that was shifted to fit serves once */
+  lgt_trace_keep(trace, plan, pattern);
+  plan->trace = trace->id;
+  tracer->stats.recorded++;
+  lgt_log(TRACE, 3, "trace %u recorded: %d launches", trace->id, trace->length);
+}
