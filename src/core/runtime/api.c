@@ -592,7 +592,6 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"plans_made", rt->plans},
       {"plans_shifted", rt->shifts},
       {"launches_replayed", rt->tracer.stats.launches}, /* whose plan came with a trace */
-      {"traces_replayed", rt->tracer.stats.replayed},
       {"traces_recorded", rt->tracer.stats.recorded},
       {"traces_evicted", lgt_tracer_ended(&rt->tracer, true)},
       {"traces_aborted",
@@ -602,8 +601,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_failed", kernels.failed},
       {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
-      {"device_tasks",
-       rt->binder.device_tasks}, /* what devices did: kernels, and the copies to and from their memory */
+      {"device_tasks", rt->binder.device_tasks},  /* of devices: kernels, copies to and from their memory */
       {"queue_waits", rt->binder.queue_waits},    /* how often a queue of a device waits for another one */
       {"device_kernels", kernels.for_devices},    /* loops that there is code of devices for */
       {"groups_on_host", rt->binder.host_groups}, /* although there are devices: what these cannot run */
