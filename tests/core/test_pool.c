@@ -35,6 +35,42 @@ TEST(sizes_that_change_do_not_pile_up) {
   lgt_pool_release(pool);
 }
 
+/* Four arrays, each of which is made anew in each turn, a little smaller: hardly more is kept than what is in use at once. */
+TEST(sizes_that_shrink_are_within_what_was_in_use) {
+  lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
+  int64_t size[4], other, most = 0;
+  char *block[4];
+  for (int i = 0; i < 4; i++) block[i] = lgt_pool_take(pool, 64 * MB, false, &size[i]);
+  for (int turn = 1; turn < 20; turn++)
+    for (int i = 0; i < 4; i++) {
+      char *next = lgt_pool_take(pool, (int64_t)(64 - 2 * turn) * MB, false, &other);
+      if (pool->used > most) most = pool->used;
+      lgt_pool_give(pool, block[i], size[i]);
+      block[i] = next;
+      size[i] = other;
+    }
+  CHECK(most <= 5 * 64 * MB + 16 * MB);
+  for (int i = 0; i < 4; i++) lgt_pool_give(pool, block[i], size[i]);
+  lgt_pool_release(pool);
+}
+
+/* Three sizes, of which one is in use at a time: in the end their blocks are kept, as half of what is in use always may. */
+TEST(sizes_that_take_turns_are_kept) {
+  lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
+  int64_t size, large;
+  char *block = lgt_pool_take(pool, 256 * MB, false, &large), *last[3] = {0};
+  int fresh = 0;
+  for (int turn = 0; turn < 60; turn++) {
+    char *part = lgt_pool_take(pool, (int64_t)(12 << turn % 3) * MB, false, &size);
+    if (turn >= 30) fresh += part != last[turn % 3];
+    last[turn % 3] = part;
+    lgt_pool_give(pool, part, size);
+  }
+  CHECK_EQ(fresh, 0);
+  lgt_pool_give(pool, block, large);
+  lgt_pool_release(pool);
+}
+
 /* Beside blocks that come and go, one that is used in each turn stays warm. */
 TEST(what_is_used_in_each_turn_is_kept) {
   lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
@@ -86,6 +122,8 @@ TEST(what_libraries_hold_counts) {
 int main(void) {
   RUN(a_block_is_used_again);
   RUN(sizes_that_change_do_not_pile_up);
+  RUN(sizes_that_shrink_are_within_what_was_in_use);
+  RUN(sizes_that_take_turns_are_kept);
   RUN(what_is_used_in_each_turn_is_kept);
   RUN(the_limit_holds_with_what_is_idle);
   RUN(what_libraries_hold_counts);

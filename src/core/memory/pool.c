@@ -12,6 +12,8 @@
 
 enum { WAIT_US = 200 }; /* between looks whether others have given scratch memory back */
 enum { IDLE_SHARE = 2, IDLE_LEAST = 16 << 20 }; /* where fresh memory is needed: of what is in use; bytes */
+/* Blocks of so many bytes may be larger than asked for, by so many classes. */
+enum { LARGE = 1 << 20, NEAR = 2 };
 
 /* Before a block of scratch or host memory. */
 typedef union head {
@@ -98,8 +100,21 @@ static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
     if (!n || class_size(c) < LGT_SCRATCH_COUNTED)
       continue; /* some numbers are of no class: these have no blocks */
     int64_t most = bytes / class_size(c) + 1;
-    bytes -= give_oldest(pool, c, n < most ? n : (int)most);
+    n = n < most ? n : (int)most;
+    bytes -= give_oldest(pool, c, n);
+    if (!unused) pool->missed[c] += n;
   }
+}
+
+/* Before a fresh block: those that nobody has taken lately go, and others until all blocks are hardly more than what was ever
+ * in use.  If as much as that had to be had again, more may stay, up to a share of what is in use. */
+static void make_way(lgt_pool *pool, int c, int64_t bytes) {
+  shrink(pool, bytes, true);
+  int64_t in_use = pool->used - pool->idle, may = in_use / IDLE_SHARE;
+  if (in_use + bytes > pool->most) pool->most = in_use + bytes;
+  if (pool->missed[c]) pool->missed[c]--, pool->again += bytes;
+  int64_t rest = pool->most - in_use - bytes + (pool->again > pool->most ? pool->again - pool->most : 0);
+  shrink(pool, pool->idle - (may < rest ? may : rest) - IDLE_LEAST, false);
 }
 
 static void look(lgt_pool *pool) {
@@ -116,18 +131,28 @@ static bool charge(lgt_pool *pool, int64_t bytes, int64_t limit) {
   return true;
 }
 
+/* A free block of the class, or one that is little larger: arrays that a program makes smaller from turn to turn would leave
+ * one of each size behind. */
+static void *take_spare(lgt_pool *pool, int c, int64_t *rounded) {
+  int last = *rounded < LARGE || c + NEAR >= LGT_POOL_CLASSES ? c : c + NEAR;
+  for (; c <= last; c++) {
+    void *block = lgt_spares_take(&pool->spare[c], 64);
+    if (!block) continue;
+    if (pool->spare[c].count < pool->unused[c]) pool->unused[c] = pool->spare[c].count;
+    *rounded = class_size(c);
+    pool->idle -= *rounded;
+    return block;
+  }
+  return NULL;
+}
+
 static char *take(lgt_pool *pool, int64_t bytes, int64_t limit, int64_t *rounded) {
   int c = class_of(bytes, rounded);
   pool->served += *rounded;
   if (pool->served > pool->look) look(pool);
-  void *block = lgt_spares_take(&pool->spare[c], 64);
-  if (block) {
-    if (pool->spare[c].count < pool->unused[c]) pool->unused[c] = pool->spare[c].count;
-    pool->idle -= *rounded;
-    return block;
-  }
-  shrink(pool, *rounded, true);
-  shrink(pool, pool->idle - (pool->used - pool->idle) / IDLE_SHARE - IDLE_LEAST, false);
+  void *block = take_spare(pool, c, rounded);
+  if (block) return block;
+  make_way(pool, c, *rounded);
   if (!charge(pool, *rounded, limit)) return NULL;
   block = pages_alloc(pool, *rounded);
   if (!block && pool->idle) {

@@ -7,8 +7,9 @@
  * The pool keeps blocks that are given back, because their pages are warm.  Such a block counts until it is trimmed; a
  * caller that finds no room trims first.  The pool looks at its free blocks each time it has served as many bytes as are
  * in use: those that nobody has taken since the last look go back to the system, and before a new block is allocated so
- * do free ones beyond half of what is in use.  Otherwise a program whose arrays have other sizes in each turn would keep
- * blocks of all sizes.
+ * do free ones until all blocks are hardly more than what was in use at the worst time.  Otherwise a program whose arrays have
+ * other sizes in each turn would keep blocks of all sizes.  If as many bytes as that were needed again more is kept, up to half
+ * of what is in use.  A large block may serve a request that is a little smaller.
  *
  * Scratch memory.  The thread that runs a variant says which pool serves it (lgt_scratch_serve).  A thread that has no
  * scratch memory and finds no room waits while other threads have some, which they give back before their chunks end.
@@ -40,6 +41,9 @@ typedef struct lgt_pool {
   lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size */
   int unused[LGT_POOL_CLASSES];       /* by size: free blocks that were not taken since the last look */
   int64_t served, look;               /* bytes of blocks taken so far; when to look again */
+  int64_t most;                       /* bytes that were ever in use at once, as far as fresh blocks tell */
+  int missed[LGT_POOL_CLASSES];       /* by size: free blocks that went although they may be needed again */
+  int64_t again;                      /* bytes of those that were */
 } lgt_pool;
 
 /* With one reference; NULL when out of memory. */
