@@ -2,6 +2,7 @@
 """What lgt says about GPUs: where there are none, too old a driver, no device, wrong options; and that nothing of CUDA is
 loaded until a device is wanted."""
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -72,6 +73,20 @@ def other_libraries():
              env={"LD_LIBRARY_PATH": folder})
 
 
+def profile():
+    """The profile says on which side a task ran, and why."""
+    global failed
+    script = 'local np = require "array"; np.sort(np.arange(100) * -1.5):sum():item()'
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "profile")
+        lgt(["--gpus=1", f"--profile={path}", "-e", script])
+        with open(path, encoding="utf-8") as file:
+            marks = {(event["cat"], event["name"]) for event in json.load(file) if event.get("cat", "").startswith("on ")}
+    wanted = {("on the host", "sort: it has no variant for devices"), ("on a device", "sum:float64")}
+    failed += not wanted <= marks
+    print("ok sides in the profile" if wanted <= marks else f"FAIL sides in the profile: {marks}")
+
+
 def vanished():
     """A GPU that stops working while a script runs."""
     script = ('local np = require "array"; local a = np.arange(100) * 2.5\n'
@@ -101,6 +116,7 @@ def main():
          env={"LGT_FAKE_CUDA_FAIL": "cuDevicePrimaryCtxRetain:1:999"})
     other_libraries()
     vanished()
+    profile()
     case("too many", ["--gpus=3", "-e", USE], 1, err="gpus = 3: there are 2", env={"LGT_FAKE_CUDA_DEVICES": "2"})
     case("no number", ["--gpus=some", "-e", USE], 1, err="expected a whole number.* or none, all, or auto")
     case("too much memory", ["--gpus=1", "--gpu-mem=8G", "-e", USE], 1, err="gpu-mem = 8589934592: Emulated device 0 has 1073741824")
