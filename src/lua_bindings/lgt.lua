@@ -506,7 +506,8 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- waits (how often it looked at values), collections.  Of plans: plans_made, plans_shifted (made from one that differed
 -- in numbers alone), fused_groups, temporaries_elided (results never stored), recipes_computed (such results that were
 -- looked at after all).  Of what repeats: launches_replayed (whose plan was found without planning or looking it up),
--- traces_recorded, traces_evicted, traces_aborted (launches went along them, and not to the end).  Of kernels: kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
+-- traces_recorded, traces_evicted, traces_aborted (launches went along them, and not to the end).  Of kernels:
+-- kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
 -- passes (over memory), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent; of files: bytes_read, bytes_written.  Of devices: device_tasks, device_kernels,
 -- groups_on_host, queue_waits (how often one queue waits for another), copies_to_devices, copies_from_devices,

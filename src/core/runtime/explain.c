@@ -154,6 +154,10 @@ static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store
   for (int i = 0; i < group->count && i < 40; i++)
     put(w, " %s", group->plan->call[group->first + i].kind->name);
   put(w, "%s\n", group->count > 40 ? " ..." : "");
+  const lgt_trace *trace = group->plan->trace ? lgt_trie_find(&rt->tracer.trie, group->plan->trace) : NULL;
+  if (trace)
+    put(w, "part of trace %u, %d operations that repeat, replayed %lld times\n", trace->id, trace->length,
+        (long long)trace->replays);
   put(w, "launched over ");
   put_partition(w, group->launch);
   put(w, " (%s)\n", group->plan->call[group->first].reason);

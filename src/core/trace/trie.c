@@ -87,6 +87,12 @@ static bool known(const lgt_trie *trie, const uint64_t *token, int length, bool 
   return false;
 }
 
+const lgt_trace *lgt_trie_find(const lgt_trie *trie, uint32_t id) {
+  for (int i = 0; i < trie->count; i++)
+    if (trie->trace[i]->id == id) return trie->trace[i];
+  return NULL;
+}
+
 lgt_status lgt_trie_add(lgt_trie *trie, const uint64_t *token, int length, bool look, int count, bool *made,
                         int *evicted) {
   *made = false;

@@ -103,6 +103,8 @@ static inline const lgt_trace *lgt_trie_ahead(const lgt_trie *trie) {
   return through < 0 ? NULL : trie->trace[through];
 }
 int64_t lgt_trace_score(const lgt_trace *trace, int64_t position);
+/* NULL: there is none of this number any more. */
+const lgt_trace *lgt_trie_find(const lgt_trie *trie, uint32_t id);
 /* A match became a window. */
 void lgt_trace_seen(lgt_trace *trace, int64_t end);
 void lgt_trace_keep(lgt_trace *trace, lgt_plan *plan, uint64_t pattern);
