@@ -1,4 +1,4 @@
--- Boolean arrays as keys, which are read and written at once, by all workers; positions give the same.
+-- Boolean arrays as keys: what is true is counted, then read or written; positions give the same.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -152,6 +152,54 @@ check.case("what failed fails what is picked from it when that is looked at", fu
   x["..."] = 1
   check.equal(np.sum(x)(), 5)
   fails("position 9", function() return x[failed():gt(2)] end)
+end)
+
+-- Positions from 1, or from the end.
+local function positions(extent, n)
+  local p = np.random.randint(1, extent + 1, { size = n })
+  return np.where(np.random.rand(n):lt(0.3), p - extent - 1, p)
+end
+
+check.case("positions along several axes are written where the first of them lead", function()
+  for _, sizes in ipairs { { 5, 7, 40 }, { 1, 9, 13 }, { 40, 3, 200 }, { 17, 11, 1 } } do
+    local n, m, count = unpack(sizes)
+    local p, q, values = positions(n, count), positions(m, count), np.arange(count) + 1
+    local i, j, expected, sums = p:totable(), q:totable(), np.zeros(n, m):totable(), np.zeros(n, m):totable()
+    for k = 1, count do -- the last one wins, or all count
+      local row, column = i[k] < 0 and n + 1 + i[k] or i[k], j[k] < 0 and m + 1 + j[k] or j[k]
+      expected[row][column], sums[row][column] = k, sums[row][column] + k
+    end
+    local views = { np.zeros(n, m), np.zeros(m, n).T, np.zeros(2 * n, m)["::2"], np.zeros(n, m)["::-1"]["::-1"],
+      np.zeros(n, 2, m)[":, 2"] }
+    for _, a in ipairs(views) do
+      a[{ p, q }] = values
+      check.equal(a:totable(), expected)
+      a["..."] = 0
+      np.add.at(a, { p, q }, values)
+      check.equal(a:totable(), sums)
+    end
+    local rows = np.zeros(n, m, 3)
+    rows[{ p, q, {} }] = values[":, *"]
+    check.equal(rows[":, :, 3"]:totable(), expected)
+    local between = np.zeros(n, 3, m)
+    between[{ p, {}, q }] = values[":, *"]
+    check.equal(between[":, 2"]:totable(), expected)
+    local inner = np.zeros(3, n, m)
+    inner[{ {}, p, q }] = values
+    check.equal(inner[3]:totable(), expected)
+  end
+end)
+
+check.case("a wrong position along any axis fails all that is written to", function()
+  local a, good = np.zeros(6, 5), np.array({ 1, 2, 6 }, { dtype = "int64" })
+  a[{ good, np.array({ 1, 2, 6 }, { dtype = "int64" }) }] = 1
+  fails("position 6 of axis 2 is outside its extent of 5", function() return a(1, 1) end)
+  fails("position 6 of axis 2 is outside its extent of 5", function() return a(6, 5) end)
+  a["..."] = 2
+  a[{ np.array({ 1, 0, 6 }, { dtype = "int64" }), good - 1 }] = 1
+  fails("positions count from 1", function() return a(3, 3) end)
+  a["..."] = 3
+  check.equal(np.sum(a)(), 90)
 end)
 
 check.case("garbage is collected where nothing is launched", function()
