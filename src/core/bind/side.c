@@ -166,9 +166,9 @@ const char *lgt_side_choose(lgt_attempt *try) {
   find_copies(try);
   if (side->jitter) return at_random(side) ? NULL : "so it was drawn";
   double gain = e->host + e->down - e->device - e->up;
-  double credit = side->credit + e->host - e->device - e->up - return_of_all(try);
   if (e->device >= e->host && gain <= 0) return TOO_SMALL;
   if (gain <= 0 && lasting->missed < ldexp(-gain, lasting->moves)) return TOO_FAR;
+  double credit = side->credit + e->host - e->device - e->up - return_of_all(try);
   if (credit < 0) return NO_CREDIT;
   int cold = count_cold(try);
   double wait = cold * COMPILE;
