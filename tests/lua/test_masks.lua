@@ -193,8 +193,9 @@ end)
 check.case("a wrong position along any axis fails all that is written to", function()
   local a, good = np.zeros(6, 5), np.array({ 1, 2, 6 }, { dtype = "int64" })
   a[{ good, np.array({ 1, 2, 6 }, { dtype = "int64" }) }] = 1
-  fails("position 6 of axis 2 is outside its extent of 5", function() return a(1, 1) end)
-  fails("position 6 of axis 2 is outside its extent of 5", function() return a(6, 5) end)
+  for _ = 1, 2 do
+    for i = 1, 6 do fails("position 6 of axis 2 is outside its extent of 5", function() return a(i, 1) end) end
+  end
   a["..."] = 2
   a[{ np.array({ 1, 0, 6 }, { dtype = "int64" }), good - 1 }] = 1
   fails("positions count from 1", function() return a(3, 3) end)
