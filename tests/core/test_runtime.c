@@ -157,7 +157,8 @@ enum {
   TOTAL,
   MOST,
   ARGMAX,
-  HALO
+  HALO,
+  ROWS
 };
 
 static const char *const generators[] = {
@@ -340,6 +341,78 @@ static void halo(void) {
   throw_away(in.id), throw_away(out.id);
 }
 
+/* A task in C by rows: each element becomes a sum over a row of a matrix. */
+static lgt_status add_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                           int64_t hi) {
+  const lgt_tile *out = &tiles[0], *in = &tiles[1];
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    uint64_t sum = 0;
+    const char *row = (const char *)in->data + (out->origin[0] + i - in->origin[0]) * in->stride[0];
+    for (int64_t j = 0; j < in->extent[1]; j++)
+      sum += (uint64_t)(j + 1) * *(const uint64_t *)(row + j * in->stride[1]);
+    *(uint64_t *)((char *)out->data + i * out->stride[0]) = sum;
+  }
+  return LGT_OK;
+}
+
+/* h rows of w elements: a block of a matrix, or windows of a vector. */
+static view random_rows(int64_t *h, int64_t *w) {
+  if (text(2)) return random_block(*h, *w);
+  view v = {.var = 2 + text(2), .step = {1, 1}};
+  int64_t n = pr.var[v.var].shape[0], most;
+  *w = 1 + text((int)n);
+  most = n - *w + 1 < pr.rows ? n - *w + 1 : pr.rows;
+  *h = 1 + text((int)most);
+  v.at = text((int)(n - *w - *h + 2));
+  uint32_t layout = lgt_layout_slice(pr.rt, LAYOUT(pr.rt, pr.var[v.var].id), 0, v.at, *h + *w - 1, 1);
+  v.id = alias(v.var, lgt_layout_windows(pr.rt, layout, 0, *w));
+  return v;
+}
+
+/* A part of a vector, or of a column. */
+static view random_vector(int64_t h) {
+  view block = random_block(h, 1), v = block;
+  v.id = alias(v.var, lgt_layout_project(pr.rt, LAYOUT(pr.rt, block.id), 1, 0));
+  throw_away(block.id);
+  if (text(2)) return v;
+  variable *x = &pr.var[v.var = 3];
+  throw_away(v.id);
+  random_range(x->shape[0], h, &v.at, &v.step[0]);
+  v.id = alias(v.var, lgt_layout_slice(pr.rt, LAYOUT(pr.rt, x->id), 0, v.at, h, v.step[0]));
+  return v;
+}
+
+/* The first elements of rows of windows, of a vector, change: v = (v + v) * 2. */
+static void update_front(const view *v, int64_t h) {
+  if (pr.var[v->var].ndim != 1 || text(2)) return;
+  lgt_id id = alias(v->var, lgt_layout_slice(pr.rt, LAYOUT(pr.rt, pr.var[v->var].id), 0, v->at, h, 1));
+  if (pr.talk) printf("  %s of variable %d from %lld\n", generators[UPDATE], v->var, (long long)v->at);
+  for (int64_t i = 0; i < h; i++) *element(v, i, 0) = (int64_t)((uint64_t)*element(v, i, 0) * 4);
+  submit(UPDATE, 0, 2, (lgt_id[]){id, id});
+  throw_away(id);
+}
+
+static void rows(void) {
+  int64_t h = 1 + text((int)pr.rows), w = 1 + text((int)pr.cols), result[MAX_SIZE];
+  view in = random_rows(&h, &w), out = random_vector(h);
+  if (pr.talk) printf("  a task in C by rows over (%lld, %lld)\n", (long long)h, (long long)w);
+  tell("out", &out);
+  tell("in", &in);
+  update_front(&in, h);
+  if (in.var != out.var) {
+    for (int64_t i = 0; i < h; i++) {
+      uint64_t sum = 0;
+      for (int64_t j = 0; j < w; j++) sum += (uint64_t)(j + 1) * (uint64_t)*element(&in, i, j);
+      result[i] = (int64_t)sum;
+    }
+    for (int64_t i = 0; i < h; i++) *element(&out, i, 0) = result[i];
+    submit(ROWS, 0, 2, (lgt_id[]){out.id, in.id});
+  }
+  update_front(&in, h);
+  throw_away(in.id), throw_away(out.id);
+}
+
 /* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 static void compare(int var, const char *when) {
@@ -385,12 +458,13 @@ static void flush(void) {
 }
 
 static void operation(void) {
-  int what = text(20);
+  int what = text(22);
   if (what < 11) elementwise(text(NELEMENTWISE));
   else if (what < 15) reduction(SUM + text(3));
   else if (what == 15) argmax();
   else if (what == 16) halo();
-  else if (what < 19) look();
+  else if (what < 19) rows();
+  else if (what < 21) look();
   else flush();
 }
 
@@ -445,6 +519,7 @@ static void run_program(uint64_t seed, bool talk) {
   for (int k = 0; k < HALO; k++) pr.kind[k] = kind_of(pr.rt, LGT_INT64, generators[k]);
   pr.kind[HALO] = native_kind(pr.rt, "add_neighbours", "wr", "align(0.0,1.0) align(0.1,1.1) bloat(1.0,1,1)",
                               add_neighbours);
+  pr.kind[ROWS] = native_kind(pr.rt, "add_rows", "wr", "align(0.0,1.0) by_rows", add_rows);
   begin();
   int turns = 1 + chance(5), nops = 1 + chance(MAX_OPS);
   for (int turn = 0; turn < turns && !check_failed; turn++) {
