@@ -253,6 +253,40 @@ TEST(a_stencil_lacks_its_halos) {
   }
 }
 
+/* Who reads or writes some of what is its own changes nothing, until somebody else has a copy. */
+TEST(columns_of_rows_that_are_cut_are_at_home) {
+  int64_t shape[] = {16, 5}, tile[] = {4, 5}, offset[] = {0, 0};
+  lgt_home home = {.ndim = 1, .grid = {4}, .dim = {0}};
+  uint32_t root = lgt_stores_dense(&stores, LGT_FLOAT64, 2, shape);
+  lgt_alignment align = {.to = {0, 1, -1, -1, -1, -1}}, one = {.to = {0, -1, -1, -1, -1, -1}},
+                halo = {.to = {0, 1, -1, -1, -1, -1}, .above = {1}};
+  const lgt_partition *rows = lgt_partition_tiling_at(&partitions, 2, shape, tile, offset, &home),
+                      *line = lgt_partition_tiling_at(&partitions, 1, shape, tile, offset, &home);
+  footprints.domains = 4, footprints.local = 1;
+  const lgt_footprint *own = lgt_footprint_of(&footprints, root, &align, rows, false),
+                      *wide = lgt_footprint_of(&footprints, root, &halo, rows, false), *column = NULL;
+  const lgt_history *history = &histories.none;
+  CHECK(lgt_history_written(&histories, &history, own));
+  const lgt_history *first = history;
+  for (int j = 0; j < 5; j++) {
+    column = lgt_footprint_of(&footprints, lgt_stores_project(&stores, root, 1, j), &one, line, false);
+    CHECK(lgt_history_has(history, column) && lgt_history_written(&histories, &history, column));
+  }
+  home.dim[0] = -1;
+  for (int owner = 0; owner < 4; owner++) { /* row 6 is that of number 1 */
+    home.first[0] = owner;
+    const lgt_partition *all = lgt_partition_tiling_at(&partitions, 1, tile + 1, tile + 1, offset, &home);
+    const lgt_footprint *row =
+        lgt_footprint_of(&footprints, lgt_stores_project(&stores, root, 0, 6), &one, all, false);
+    CHECK_EQ(lgt_history_has(history, row), owner == 1);
+    if (owner == 1) CHECK(lgt_history_written(&histories, &history, row));
+  }
+  CHECK(history == first);
+  CHECK(!lgt_history_has(history, wide) && lgt_history_read(&histories, &history, wide));
+  CHECK(lgt_history_has(history, wide) && lgt_history_written(&histories, &history, column));
+  CHECK(!lgt_history_has(history, wide));
+}
+
 /* Whatever fails for want of memory leaves the history as it was, and the next attempt gives the same. */
 TEST(memory_may_run_out) {
   static event ev[8];
@@ -431,6 +465,7 @@ int main(void) {
   RUN(histories_tell_who_lacks_what);
   RUN(any_place_may_be_asked_about);
   RUN(a_stencil_lacks_its_halos);
+  RUN(columns_of_rows_that_are_cut_are_at_home);
   RUN(memory_may_run_out);
   RUN(equal_histories_are_one);
   RUN(nothing_is_one_history_too);

@@ -113,6 +113,7 @@ bool lgt_history_has(const lgt_history *history, const lgt_footprint *footprint)
     if (e->what == footprint) return true;
     if (!e->what->launch && !footprint->launch && lgt_rect_contains(&e->what->whole, &footprint->whole))
       return true;
+    if (e->wrote && lgt_footprint_at_home(footprint, e->what)) return true;
     if (e->wrote && lgt_rect_intersect(&e->what->whole, &footprint->whole, &common)) return false;
   }
   return true; /* nothing was written there */
@@ -252,9 +253,20 @@ bool lgt_history_read(lgt_histories *histories, const lgt_history **history, con
   return go_on(histories, history, READ, footprint, 0);
 }
 
+/* Does every domain write what it wrote before, and has nobody touched it since?  Nothing has changed then. */
+static bool is_written_again(const lgt_history *history, const lgt_footprint *footprint) {
+  lgt_rect common;
+  for (int i = history->count - 1; i >= 0 && !history->nimage; i--) {
+    const lgt_event *e = &history->event[i];
+    if (e->wrote && lgt_footprint_at_home(footprint, e->what)) return true;
+    if (lgt_rect_intersect(&e->what->whole, &footprint->whole, &common)) return false;
+  }
+  return false;
+}
+
 bool lgt_history_written(lgt_histories *histories, const lgt_history **history,
                          const lgt_footprint *footprint) {
-  return go_on(histories, history, WRITTEN, footprint, 0);
+  return is_written_again(*history, footprint) || go_on(histories, history, WRITTEN, footprint, 0);
 }
 
 bool lgt_history_shows(const lgt_history *history, int64_t image) {

@@ -7,7 +7,8 @@
  *
  * The list follows from the stream of operations alone, and is the same on every rank.  A read of a footprint
  * replaces an earlier read of the same footprint, and a write removes the events that lie within it, so in a program's
- * steady state the list does not grow.  Where it does grow (rows written one by one through shifting views), the caller
+ * steady state the list does not grow.  Nor does it where each domain reads or writes a part of what it wrote, and nobody else
+ * has touched since: nothing has changed.  Where it does grow (rows written one by one through shifting views), the caller
  * must bring the elements together once lgt_history_long says so.
  *
  * Histories are immutable and interned, as footprints are: the same happened to two stores, or to one store at two

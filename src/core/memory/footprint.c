@@ -33,6 +33,15 @@ static bool keep(void *thing) {
 
 bool lgt_footprints_sweep(lgt_footprints *footprints) { return lgt_intern_sweep(&footprints->table, keep); }
 
+/* Which cells do the domains touch, if each has one tile at most? */
+static void find_cells(const lgt_footprints *footprints, lgt_footprint *fp) {
+  const lgt_layout *l = lgt_layout_at(footprints->stores, fp->layout);
+  fp->celled = fp->launch && !fp->target && !fp->ordered && fp->launch->home.ndim > 0 &&
+               lgt_partition_apart(fp->launch, footprints->domains);
+  for (int j = 0; fp->celled && j < fp->launch->home.ndim; j++)
+    fp->celled = lgt_cell_of(l, &fp->align, fp->launch, j, &fp->cell[j]);
+}
+
 static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footprint *fp) {
   size_t reach = fp->ordered ? (size_t)footprints->domains * sizeof *fp->reach : 0;
   uint32_t at = 0;
@@ -42,6 +51,7 @@ static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footpri
   if (copy) {
     *copy = *fp;
     if (reach) copy->reach = memcpy(copy + 1, fp->reach, reach);
+    find_cells(footprints, copy);
     if (lgt_intern_add(&footprints->table, fp->hash, copy)) return copy;
     lgt_mem_free(copy);
   }
@@ -90,6 +100,20 @@ const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const 
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
 
+bool lgt_footprint_at_home(const lgt_footprint *fp, const lgt_footprint *written) {
+  if (!fp->celled || !written->celled || !written->exact || !lgt_rect_contains(&written->whole, &fp->whole) ||
+      !lgt_partition_same_owners(fp->launch, written->launch))
+    return false;
+  for (int j = 0; j < fp->launch->home.ndim; j++) {
+    const lgt_cell *x = &fp->cell[j], *y = &written->cell[j];
+    bool same = x->dim >= 0   ? x->dim == y->dim && x->tile == y->tile && x->origin == y->origin
+                : y->dim >= 0 ? lgt_cell_holds(y, &fp->whole, x->first, fp->launch->home.grid[j])
+                              : x->first == y->first;
+    if (!same) return false;
+  }
+  return true;
+}
+
 lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, const int64_t (*reach)[2],
                                      int domains) {
   lgt_footprint fp = *footprint;
@@ -100,6 +124,7 @@ lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, 
     if (reach[d][1] > hi) hi = reach[d][1];
   }
   fp.reach = reach;
+  fp.celled = false;
   fp.along = along;
   fp.whole.lo[along] = lo < hi ? lo : 0;
   fp.whole.hi[along] = lo < hi ? hi : 0;

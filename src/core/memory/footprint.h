@@ -21,7 +21,7 @@
 #define LGT_FOOTPRINT_H
 
 #include "base/hash.h"
-#include "model/constraint.h"
+#include "model/cell.h"
 
 typedef struct lgt_footprint {
   const lgt_partition *launch; /* NULL: everywhere */
@@ -31,10 +31,12 @@ typedef struct lgt_footprint {
   lgt_rect whole;              /* a bound of all elements that are touched */
   bool exact;                  /* every element of `whole` is touched */
   uint64_t hash;
-  const int64_t (*reach)[2]; /* of an image, borrowed: by domain, first and past-the-end coordinate */
-  int along;                 /* the dimension of the root in which `reach` says so */
-  bool ordered;              /* `reach` is owned and ascends, and no two domains' reaches meet */
-  bool sparse;               /* elements within a reach may be untouched */
+  const int64_t (*reach)[2];  /* of an image, borrowed: by domain, first and past-the-end coordinate */
+  int along;                  /* the dimension of the root in which `reach` says so */
+  bool ordered;               /* `reach` is owned and ascends, and no two domains' reaches meet */
+  bool sparse;                /* elements within a reach may be untouched */
+  bool celled;                /* each domain touches its own cell alone, ... */
+  lgt_cell cell[LGT_MAX_DIM]; /* ... by dimension of the grid of owners */
   bool marked;
 } lgt_footprint;
 
@@ -63,6 +65,10 @@ lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, 
 /* The interned, ordered footprint of a reaching one, for writing; the footprint must not be cut in any dimension but
  * `along`.  NULL and !*good: the reaches meet or do not ascend.  NULL and *good, with an error: out of memory. */
 const lgt_footprint *lgt_footprint_ordered(lgt_footprints *footprints, const lgt_footprint *reaching, bool *good);
+
+/* Does each domain certainly touch nothing but what it has written through another footprint, as that of a column of a matrix
+ * whose rows are cut?  It costs the same however many domains there are. */
+bool lgt_footprint_at_home(const lgt_footprint *footprint, const lgt_footprint *written);
 
 /* The rect of the root that one colour, which must be one of `domain`, touches. */
 lgt_rect lgt_footprint_rect(const lgt_footprints *footprints, const lgt_footprint *footprint, int domain, int colour);

@@ -64,7 +64,12 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
   lgt_binder *binder = x->binder;
   const lgt_history *history = x->store[n]->history;
   int first = binder->nmove;
-  if (lgt_history_has(history, what)) return true;
+  if (lgt_history_has(history, what)) {
+    if (!binder->check) return true;
+    bool good = lgt_moves_list(binder, history, what);
+    lgt_assert(!good || binder->nmove == first);
+    return good;
+  }
   lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id,
           what->launch ? "in tiles" : "everywhere", history->count);
   if (!lgt_moves_list(binder, history, what)) return false;
