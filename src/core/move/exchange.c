@@ -503,6 +503,27 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   return status;
 }
 
+/* With the option `check`: false, with a message, if instances of a domain together have a piece that none has alone. */
+static bool verify_together(const lgt_exchange *x, int n, const lgt_piece *piece) {
+  lgt_pieces found = {0};
+  lgt_region missing = {0};
+  bool good = find_here(x, n, piece, &found, &missing), apart = good && !missing.count && found.count > 1;
+  for (int i = 0; i < found.count; i++) lgt_runs_release(found.piece[i].runs);
+  lgt_mem_free(found.piece);
+  lgt_region_fini(&missing);
+  if (apart) lgt_err(LGT_SYSTEM, "exchange: what a domain wrote at once, and sends, is in several instances");
+  return !apart;
+}
+
+/* Where a piece lies that this rank sends.  Messages bring what a domain has written, one piece from each write.  All of a
+ * write is in one instance: it was the main one then, and elements leave it only for one that has all of it, or because they
+ * were written anew.  What a domain has read may be scattered, but only its siblings take that (copy_here). */
+static lgt_instance *sender(const lgt_exchange *x, int n, const lgt_piece *piece) {
+  lgt_instance *inst = holder(x, n, piece->from, &piece->rect, true);
+  if (!inst && x->binder->check) lgt_verified(verify_together(x, n, piece));
+  return inst;
+}
+
 /* A message of pieces for all ranks. */
 static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, uint64_t tag,
                         int elem) {
@@ -514,7 +535,8 @@ static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *
     bool mine = lgt_is_here(binder, piece[i].from);
     owner[i] = lgt_rank_of(binder, piece[i].from);
     placed[i] = piece[i];
-    placed[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
+    placed[i].inst = mine ? sender(x, move->root, &piece[i])
+                          : holder(x, move->root, binder->map->first, &piece[i].rect, false);
   }
   lgt_status status = lgt_message_share(binder, tag, placed, owner, move->count, elem);
   return status ? status : copy_here(x, move, piece, binder->map->first);
@@ -606,8 +628,8 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   if (!placed) return lgt_no_memory_to_launch();
   for (int i = 0; i < move->count; i++) {
     placed[i] = piece[i];
-    placed[i].inst =
-        holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
+    placed[i].inst = move->sends ? sender(x, move->root, &piece[i])
+                                 : holder(x, move->root, move->to, &piece[i].rect, false);
   }
   return move->sends ? lgt_message_send(binder, move->peer, tag, placed, move->count, elem)
                      : lgt_message_recv(binder, move->peer, tag, placed, move->count, elem);
