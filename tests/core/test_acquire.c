@@ -71,11 +71,11 @@ TEST(memory_that_others_need_is_not_written) {
   before->owners--;
   lgt_instance_release(&rt->map, before);
   before = own->inst;
-  lgt_instance_pin(before, &before->rect);
+  lgt_instance_pin(&rt->map, before, &before->rect);
   lgt_instance_retain(before);
   CHECK(!acquire(x, 0, 3, 4, LGT_USE_RECEIVE));
   CHECK(own->inst != before && !lgt_fence(rt) && element(own->inst, 5) == 6);
-  before->pins--;
+  lgt_instance_unpin(&rt->map, before);
   lgt_instance_release(&rt->map, before);
   lgt_close(rt);
 }
@@ -116,10 +116,10 @@ TEST(one_domain_has_all_of_a_store) {
   lgt_id x = filled(N, 1, 0);
   lgt_store *store = store_of(x);
   lgt_instance *before = lgt_instance_retain(store->replica[0].inst);
-  lgt_instance_pin(before, &before->rect);
+  lgt_instance_pin(&rt->map, before, &before->rect);
   CHECK(!acquire(store, 0, 3, 5, LGT_USE_WRITE));
   CHECK(store->replica[0].inst != before && covers(store->replica[0].inst, 0, N));
-  before->pins--;
+  lgt_instance_unpin(&rt->map, before);
   lgt_instance_release(&rt->map, before);
   lgt_close(rt);
 }

@@ -684,7 +684,31 @@ TEST(memory_presses_behind_a_group) {
   lgt_close(rt);
 }
 
-/* ... which a collector may answer without finding all of it: what then lacks memory asks again. */
+/* What tasks in flight alone hold is not dead: former memory of an array that is written anew each time. */
+TEST(memory_in_flight_does_not_press) {
+  enum { LARGE = 1 << 21 };
+  for (int domains = 1; domains < 3; domains++) {
+    CHECK(!open_with(&rt, "cpus", "2", "domains", domains == 1 ? "1" : "2", NULL));
+    int fill = kind_of(rt, LGT_FLOAT64, "c3 =0"), add = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"),
+        half = kind_of(rt, LGT_FLOAT64, "a1 c0.5 mul =0");
+    lgt_id x = vector(LARGE), left = slice_of(rt, x, 0, 0, LARGE - 2, 1),
+           right = slice_of(rt, x, 0, 2, LARGE - 2, 1), inner = slice_of(rt, x, 0, 1, LARGE - 2, 1);
+    CHECK(!launch(rt, fill, 1, x));
+    while (flush_step(rt) > 0) {}
+    for (int i = 0; i < 20; i++) {
+      lgt_id t = vector(LARGE - 2);
+      CHECK(!launch(rt, add, 3, t, left, right) && !launch(rt, half, 2, inner, t));
+      lgt_array_free(rt, t);
+      int asked = flush_step(rt);
+      if (i > 3) CHECK_EQ(asked, 0); /* new plans do ask */
+      while (asked > 0) asked = flush_step(rt);
+    }
+    CHECK(!lgt_fence(rt));
+    lgt_close(rt);
+  }
+}
+
+/* A collector may answer without finding all that is dead: what then lacks memory asks again. */
 TEST(lack_of_memory_asks_for_all_that_is_dead) {
   CHECK(!open_with(&rt, "mem", "160M", "cpus", "1", "fusion", "0", NULL));
   int fill = kind_of(rt, LGT_FLOAT64, "c3 =0");
@@ -753,6 +777,7 @@ int main(void) {
   RUN(only_what_lacks_memory_fails);
   RUN(lack_of_memory_asks_for_a_collection);
   RUN(memory_presses_behind_a_group);
+  RUN(memory_in_flight_does_not_press);
   RUN(lack_of_memory_asks_for_all_that_is_dead);
   RUN(memory_has_a_budget);
   return check_done();

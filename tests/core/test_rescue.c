@@ -96,9 +96,9 @@ TEST(what_recipes_cost_is_told) {
   CHECK(group && group->plan->nroot == 1);
   CHECK_EQ(lgt_rescue_bytes(&rt->binder, group, root), 0);
   lgt_instance *now = memory_of(x);
-  lgt_instance_pin(now, &now->rect);
+  lgt_instance_pin(&rt->map, now, &now->rect);
   CHECK_EQ(lgt_rescue_bytes(&rt->binder, group, root), now->bytes);
-  now->pins--;
+  lgt_instance_unpin(&rt->map, now);
   CHECK(value_at(t, 7) == 16 && value_at(x, 7) == 13); /* t as x was */
   lgt_close(rt);
 }

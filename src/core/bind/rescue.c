@@ -14,7 +14,7 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   for (int i = 0; i < recipe->binding->ninst; i++) {
     lgt_instance *inst = recipe->binding->inst[i];
     if (!inst) continue;
-    inst->pins--;
+    lgt_instance_unpin(binder->map, inst);
     lgt_instance_release(binder->map, inst);
   }
   binder->former -= recipe->former;
@@ -86,7 +86,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
     bool part = lgt_map_whole(try->binder->map) && slot->kept.ndim >= 0;
     inst[i] = lgt_instance_retain(try->inst[i]);
     if (slot->former) recipe->former += inst[i]->bytes;
-    lgt_instance_pin(inst[i], part ? &slot->kept : &inst[i]->rect);
+    lgt_instance_pin(try->binder->map, inst[i], part ? &slot->kept : &inst[i]->rect);
   }
   memcpy(param, try->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
   try->binder->former += recipe->former;

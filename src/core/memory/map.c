@@ -12,7 +12,6 @@ static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, b
   char *block = lgt_pool_take(memory->pool, bytes, needed, rounded);
   if (!block) return NULL;
   map->live += *rounded;
-  map->since_collection += *rounded + RECORDS;
   if (map->live > map->peak) map->peak = map->live;
   return block;
 }
@@ -20,7 +19,6 @@ static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, b
 static void give_block(lgt_map *map, const lgt_memory *memory, char *data, int64_t rounded) {
   lgt_pool_give(memory->pool, data, rounded);
   map->live -= rounded;
-  map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
 }
 
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
@@ -152,6 +150,39 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   keep_spare(map, inst);
 }
 
+/* What only tasks in flight refer to no collection gives back. */
+static bool is_held(const lgt_instance *inst) { return inst->owners || inst->pins; }
+
+static void count_held(lgt_map *map, const lgt_instance *inst) {
+  if (!is_held(inst) && inst->bytes) map->since_collection += inst->bytes + RECORDS;
+}
+
+static void count_let_go(lgt_map *map, const lgt_instance *inst) {
+  if (is_held(inst) || !inst->bytes) return;
+  map->since_collection -= inst->bytes + RECORDS;
+  if (map->since_collection < 0) map->since_collection = 0; /* some were held before it */
+}
+
+void lgt_instance_own(lgt_map *map, lgt_instance *inst) {
+  count_held(map, inst);
+  inst->owners++;
+}
+
+void lgt_instance_disown(lgt_map *map, lgt_instance *inst) {
+  inst->owners--;
+  count_let_go(map, inst);
+}
+
+void lgt_instance_pin(lgt_map *map, lgt_instance *inst, const lgt_rect *rect) {
+  count_held(map, inst);
+  inst->pinned = inst->pins++ ? lgt_rect_bound(&inst->pinned, rect) : *rect;
+}
+
+void lgt_instance_unpin(lgt_map *map, lgt_instance *inst) {
+  inst->pins--;
+  count_let_go(map, inst);
+}
+
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
   char *p = inst->data;
   for (int d = 0; d < inst->rect.ndim; d++) p += (coordinate[d] - inst->rect.lo[d]) * inst->stride[d];
@@ -225,12 +256,12 @@ const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store,
 }
 
 void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
-  if (replica->inst) {
-    replica->inst->owners--;
-    lgt_instance_release(map, replica->inst);
-  }
+  lgt_instance *old = replica->inst;
+  if (inst) lgt_instance_own(map, inst);
   replica->inst = inst;
-  if (inst) inst->owners++;
+  if (!old) return;
+  lgt_instance_disown(map, old);
+  lgt_instance_release(map, old);
 }
 
 void lgt_store_forget(lgt_map *map, lgt_store *store) {

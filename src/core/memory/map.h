@@ -96,8 +96,8 @@ typedef struct lgt_map {
   int nmemory;
   lgt_pool *pool;           /* borrowed: of the host's memory */
   int64_t live, peak;       /* bytes of instances */
-  int64_t since_collection; /* bytes allocated since the last collection and not given back, and of records: what dead
-                             * handles may hold */
+  int64_t since_collection; /* bytes that stores and recipes came to hold since the last collection, and hold still, and of
+                             * records: what dead handles may hold */
   int64_t copied;           /* bytes between instances of this rank */
   bool check;               /* new instances are filled with NaN, so that a read of what was never written shows */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
@@ -141,10 +141,12 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 /* May any thread of the host read and write the instance's elements? */
 static inline bool lgt_instance_on_host(const lgt_instance *inst) { return inst->memory->on_host; }
 
-/* One more recipe refers to the instance, and reads `rect` of it. */
-static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {
-  inst->pinned = inst->pins++ ? lgt_rect_bound(&inst->pinned, rect) : *rect;
-}
+/* One more store, or one less, has the instance among its own. */
+void lgt_instance_own(lgt_map *map, lgt_instance *inst);
+void lgt_instance_disown(lgt_map *map, lgt_instance *inst);
+/* One more recipe refers to the instance, and reads `rect` of it; or one less does. */
+void lgt_instance_pin(lgt_map *map, lgt_instance *inst, const lgt_rect *rect);
+void lgt_instance_unpin(lgt_map *map, lgt_instance *inst);
 
 /* The address of a root coordinate within an instance. */
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate);

@@ -108,7 +108,7 @@ bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_pieces *
 
 void lgt_replica_drop(lgt_map *map, lgt_replica *replica, int k) {
   lgt_aside *aside = &replica->aside[k];
-  aside->inst->owners--;
+  lgt_instance_disown(map, aside->inst);
   lgt_instance_release(map, aside->inst);
   lgt_region_fini(&aside->old);
   *aside = replica->aside[--replica->naside];
