@@ -167,11 +167,11 @@ TEST(a_copy_moves_its_rect) {
     int64_t at = random_below(5); /* at once, or through a message */
     lgt_instance *buffer =
         random_below(2) ? lgt_instance_buffer(&map, 4, at + lgt_rect_size(&rect), false) : NULL;
-    if (buffer) lgt_copy_run(&(lgt_copy){from, buffer, rect, -1, at, NULL, 0});
+    if (buffer) lgt_copy_run(&(lgt_copy){from, buffer, rect, -1, at, NULL, 0, NULL});
     if (lgt_instance_contiguous(from, &rect) && buffer && !lgt_rect_empty(&rect))
       CHECK(!memcmp(lgt_instance_at(from, rect.lo), buffer->data + 4 * at, 4 * (size_t)lgt_rect_size(&rect)));
-    lgt_copy_run(buffer ? &(lgt_copy){buffer, to, rect, at, -1, NULL, 0}
-                        : &(lgt_copy){from, to, rect, -1, -1, NULL, 0});
+    lgt_copy_run(buffer ? &(lgt_copy){buffer, to, rect, at, -1, NULL, 0, NULL}
+                        : &(lgt_copy){from, to, rect, -1, -1, NULL, 0, NULL});
     lgt_instance_release(&map, buffer);
     memset(x, 0, sizeof x);
     n = 0;

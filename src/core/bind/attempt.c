@@ -114,7 +114,8 @@ static lgt_status hold_kept(lgt_attempt *try, int s, int domain) {
     return LGT_OK;
   }
   const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
-  lgt_copy copy = {kept, lgt_instance_in(map, map->memory, domain, root, &kept->rect), {0}, -1, -1, NULL, 0};
+  lgt_copy copy =
+      lgt_copy_of(kept, lgt_instance_in(map, map->memory, domain, root, &kept->rect), &kept->rect);
   try->inst[at] = copy.to;
   if (!copy.to) return LGT_NO_MEMORY;
   if (!lgt_rect_intersect(&kept->rect, &kept->pinned, &copy.rect)) return LGT_OK;
@@ -500,7 +501,7 @@ static lgt_status copy_rest(lgt_attempt *try, int s, int domain) {
   int n = 1;
   piece[0] = from->rect;
   if (overwritten(try, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
-  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1, NULL, 0};
+  for (int i = 0; i < n; i++) copies[i] = lgt_copy_of(from, to, &piece[i]);
   return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }
 

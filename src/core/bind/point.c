@@ -604,13 +604,15 @@ static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int poin
     lgt_instance *here = instance_of(bound, points, point, s);
     inst[s] = away[s] ? away[s] : here;
     if (!away[s]) continue;
-    status = lgt_copy_submit(binder, &(lgt_copy){here, away[s], here->rect, -1, -1, NULL, 0}, 1);
+    lgt_copy there = lgt_copy_of(here, away[s], &here->rect);
+    status = lgt_copy_submit(binder, &there, 1);
   }
   if (!status) status = point_task(binder, bound, points->point[point].colour, inst);
   for (int s = 0; s < n && !status; s++) {
     if (!away[s] || !bound->fold[s]) continue;
     lgt_instance *here = instance_of(bound, points, point, s);
-    status = lgt_copy_submit(binder, &(lgt_copy){away[s], here, here->rect, -1, -1, NULL, 0}, 1);
+    lgt_copy back = lgt_copy_of(away[s], here, &here->rect);
+    status = lgt_copy_submit(binder, &back, 1);
   }
   return status;
 }

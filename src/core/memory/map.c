@@ -286,18 +286,25 @@ bool lgt_instance_contiguous(const lgt_instance *inst, const lgt_rect *rect) {
   return true;
 }
 
+static int elem_of(const lgt_copy *copy) { return copy->to ? copy->to->elem : copy->from->elem; }
+
+static char *memory_of(const lgt_copy *copy, const lgt_instance *inst) {
+  return inst ? inst->data : copy->buffer;
+}
+
 /* Where the copy begins on one side, and the strides there. */
-static char *side(const lgt_instance *inst, const lgt_rect *r, int64_t at, int64_t *stride) {
+static char *side(const lgt_copy *copy, const lgt_instance *inst, int64_t at, int64_t *stride) {
+  const lgt_rect *r = &copy->rect;
   if (at < 0) {
     memcpy(stride, inst->stride, sizeof inst->stride);
     return lgt_instance_at(inst, r->lo);
   }
-  int64_t s = inst->elem;
+  int64_t s = elem_of(copy);
   for (int d = r->ndim - 1; d >= 0; d--) {
     stride[d] = s;
     s *= r->hi[d] - r->lo[d];
   }
-  return inst->data + at * inst->elem;
+  return memory_of(copy, inst) + at * elem_of(copy);
 }
 
 int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along) {
@@ -311,9 +318,9 @@ static void copy_rect(const lgt_copy *copy) {
           at[2] = {0, 0};
   int n = r->ndim;
   if (lgt_rect_empty(r)) return;
-  const char *from = side(copy->from, r, copy->from_at, from_stride);
-  char *to = side(copy->to, r, copy->to_at, to_stride);
-  int64_t run = copy->to->elem;
+  const char *from = side(copy, copy->from, copy->from_at, from_stride);
+  char *to = side(copy, copy->to, copy->to_at, to_stride);
+  int64_t run = elem_of(copy);
   for (; n > 0 && from_stride[n - 1] == run && to_stride[n - 1] == run; n--)
     run *= r->hi[n - 1] - r->lo[n - 1];
   for (int d = 0; d < n; d++) extent[d] = r->hi[d] - r->lo[d];
@@ -325,11 +332,12 @@ static void copy_rect(const lgt_copy *copy) {
 /* A vector: run by run, without asking more than where each begins. */
 static void copy_vector(const lgt_copy *copy) {
   const lgt_runs *runs = copy->runs;
-  int64_t size = copy->to->elem, from = copy->from_at, to = copy->to_at;
+  int64_t size = elem_of(copy), from = copy->from_at, to = copy->to_at;
   for (int64_t i = 0; i < runs->count; i++) {
     int64_t lo = runs->run[i][0], n = runs->run[i][1] - lo;
-    const char *f = copy->from->data + (copy->from_at < 0 ? lo - copy->from->rect.lo[0] : from) * size;
-    char *t = copy->to->data + (copy->to_at < 0 ? lo - copy->to->rect.lo[0] : to) * size;
+    const char *f =
+        memory_of(copy, copy->from) + (copy->from_at < 0 ? lo - copy->from->rect.lo[0] : from) * size;
+    char *t = memory_of(copy, copy->to) + (copy->to_at < 0 ? lo - copy->to->rect.lo[0] : to) * size;
     if (n == 1 && size == 8) memcpy(t, f, 8);
     else memcpy(t, f, (size_t)(n * size));
     from += n;
@@ -364,8 +372,8 @@ static lgt_status enqueue_rect(const lgt_copy *copy, const lgt_device *device, l
           at[2] = {0, 0};
   int n = r->ndim;
   if (lgt_rect_empty(r)) return LGT_OK;
-  const char *from = side(copy->from, r, copy->from_at, from_stride);
-  char *to = side(copy->to, r, copy->to_at, to_stride);
+  const char *from = side(copy, copy->from, copy->from_at, from_stride);
+  char *to = side(copy, copy->to, copy->to_at, to_stride);
   lgt_box box = {.bytes = copy->to->elem,
                  .count = {1, 1},
                  .to_device = device_of(copy->to),

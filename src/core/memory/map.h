@@ -173,12 +173,17 @@ void lgt_store_forget(lgt_map *map, lgt_store *store);
  * messages instead: then `from_at` or `to_at` is the element of the buffer from which on the copied elements lie one
  * after the other.  -1: no buffer, the elements lie as an instance's do. */
 typedef struct lgt_copy {
-  lgt_instance *from, *to; /* borrowed */
+  lgt_instance *from, *to; /* borrowed; NULL: `buffer` */
   lgt_rect rect;
   int64_t from_at, to_at;
   lgt_runs *runs; /* a ref once a task holds the copy; NULL: all of the rect, else its runs along dimension `along` */
   int along;
+  char *buffer; /* borrowed: a buffer of the host that is no instance */
 } lgt_copy;
+/* All of `rect`, between instances that are no buffers. */
+static inline lgt_copy lgt_copy_of(lgt_instance *from, lgt_instance *to, const lgt_rect *rect) {
+  return (lgt_copy){.from = from, .to = to, .rect = *rect, .from_at = -1, .to_at = -1};
+}
 void lgt_copy_run(const lgt_copy *copy);
 /* As lgt_copy_run, by a queue of a device. */
 lgt_status lgt_copy_enqueue(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue);

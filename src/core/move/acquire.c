@@ -35,7 +35,7 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
   lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
   lgt_status status = good && (copies || !n) ? LGT_OK : lgt_no_memory_to_launch();
   for (int i = 0; i < n && !status; i++)
-    copies[i] = (lgt_copy){found.piece[i].inst, inst, found.piece[i].rect, -1, -1, NULL, 0};
+    copies[i] = lgt_copy_of(found.piece[i].inst, inst, &found.piece[i].rect);
   if (!status && n) status = lgt_copy_submit(binder, copies, n);
   if (!status && !lgt_region_remove(old, rect)) status = lgt_no_memory_to_launch();
   lgt_mem_free(copies);
@@ -59,7 +59,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   int n = 0;
   if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
   else if (old) piece[n++] = old->rect;
-  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
+  for (int i = 0; i < n; i++) copies[i] = lgt_copy_of(old, inst, &piece[i]);
   lgt_status status = n ? lgt_copy_submit(binder, copies, n) : LGT_OK;
   if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = lgt_no_memory_to_launch();
   if (status) return lgt_instance_release(binder->map, inst), status;

@@ -315,7 +315,7 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &found);
   lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
   for (int i = 0; copies && i < found.count; i++)
-    copies[i] = (lgt_copy){found.piece[i].inst, to, found.piece[i].rect, -1, -1, NULL, 0};
+    copies[i] = lgt_copy_of(found.piece[i].inst, to, &found.piece[i].rect);
   lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
   if (!status && found.count) status = lgt_copy_submit(binder, copies, found.count);
   lgt_mem_free(copies);
@@ -493,7 +493,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
     const lgt_piece *p = &found.piece[i];
     lgt_instance *into = holder(x, n, to, &p->rect, false);
     if (p->inst == into) continue; /* a scalar exists once on a rank */
-    copies[count++] = (lgt_copy){p->inst, into, p->rect, -1, -1, p->runs, p->along};
+    copies[count++] = (lgt_copy){p->inst, into, p->rect, -1, -1, p->runs, p->along, NULL};
   }
   lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
   if (!status && count) status = lgt_copy_submit(x->binder, copies, count);

@@ -30,7 +30,19 @@ struct lgt_job_message {
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
 
-enum { DIRECT = 1 << 20 };
+enum { DIRECT = 1 << 20 }; /* bytes from which on a message goes to its place at once */
+enum {
+  SMALL = 32 << 10,
+  MOST_EAGER = 16 << 20
+}; /* bytes: up to which the submitting thread packs by itself */
+
+/* A small message that is on its way, whose task is done. */
+struct lgt_eager {
+  lgt_eager *next;
+  lgt_pending *pending;
+  size_t bytes;
+  char data[];
+};
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory for a message"); }
 
@@ -38,6 +50,48 @@ uint64_t lgt_message_tag(const lgt_binder *binder, int touch, int domain) {
   if (domain != LGT_MESSAGE_FOLDS) domain %= binder->map->local;
   uint64_t place = (uint64_t)touch << 6 | (uint64_t)domain;
   return ((uint64_t)binder->agreed.exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 39) - 1);
+}
+
+/* ---- small messages ----------------------------------------------------------------------------------- */
+
+/* Copy the pieces of a small message into its buffer, or out of it. */
+static void copy_small(const lgt_binder *binder, const lgt_job *job, char *buffer) {
+  for (int i = 0; i < job->ncopy && !binder->dry; i++) {
+    job->copy[i].buffer = buffer;
+    lgt_copy_run(&job->copy[i]);
+  }
+}
+
+/* Pack a small message and send it.  The task is done then, so that its instances can be written again. */
+static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
+  lgt_peers *peers = binder->peers;
+  struct lgt_job_message *p = job->message;
+  lgt_eager *eager = lgt_mem_alloc(sizeof *eager + p->bytes);
+  if (!eager) return peers->abort(peers, "out of memory for a message");
+  if (good) copy_small(binder, job, eager->data);
+  eager->bytes = p->bytes;
+  eager->pending = peers->send(peers, p->peer, p->tag, eager->data, good ? p->bytes : 0);
+  if (!eager->pending) peers->abort(peers, lgt_message());
+  eager->next = binder->eager;
+  binder->eager = eager;
+  binder->eager_bytes += (int64_t)p->bytes;
+  if (binder->profile) lgt_profile_end(binder->profile, p->number, &job->task.label);
+  lgt_exec_finish(binder->exec, &job->task, NULL);
+}
+
+static bool finish_eager(lgt_binder *binder) {
+  bool some = false, intact;
+  for (lgt_eager **link = &binder->eager, *eager; (eager = *link);) {
+    if (!binder->peers->done(binder->peers, eager->pending, &intact)) {
+      link = &eager->next;
+      continue;
+    }
+    *link = eager->next;
+    binder->eager_bytes -= (int64_t)eager->bytes;
+    lgt_mem_free(eager);
+    some = true;
+  }
+  return some;
 }
 
 /* ---- looking after messages ------------------------------------------------------------------------- */
@@ -84,12 +138,13 @@ static void begin(lgt_binder *binder, lgt_job *job) {
                           p->bytes, p->peer, (unsigned long long)p->tag);
   lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", message_name[p->kind], p->bytes, p->peer,
           (unsigned long long)p->tag, good ? "" : ", without contents");
+  if (p->kind == SEND && job->ncopy) return send_small(binder, job, good);
   switch (p->kind) {
     case SEND:
       p->pending = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
       break;
-    case RECV:
-      p->pending = peers->recv(peers, p->peer, p->tag, p->data, p->bytes);
+    case RECV: /* a small one began when it was submitted */
+      if (!p->pending) p->pending = peers->recv(peers, p->peer, p->tag, p->data, p->bytes);
       break;
     case BROADCAST:
       p->pending = peers->broadcast(peers, p->tag, p->peer, p->data, p->bytes, good);
@@ -112,7 +167,7 @@ static void begin(lgt_binder *binder, lgt_job *job) {
 }
 
 static bool finish(lgt_binder *binder) {
-  bool some = false;
+  bool some = finish_eager(binder);
   for (lgt_job **link = &binder->underway; *link;) {
     lgt_job *job = *link;
     bool intact = true;
@@ -128,6 +183,7 @@ static bool finish(lgt_binder *binder) {
     some = true;
     if (binder->profile) lgt_profile_end(binder->profile, job->message->number, &job->task.label);
     bool failed = job->message->poisoned || (!intact && job->message->kind != SEND);
+    if (!failed && !job->task.status && job->ncopy) copy_small(binder, job, job->message->data);
     lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
   return some;
@@ -142,7 +198,7 @@ static bool begin_ready(lgt_binder *binder) {
 
 bool lgt_message_progress(lgt_binder *binder) {
   bool some = begin_ready(binder);
-  some |= binder->underway && binder->peers->progress(binder->peers);
+  some |= (binder->underway || binder->eager) && binder->peers->progress(binder->peers);
   return finish(binder) || some;
 }
 
@@ -190,7 +246,14 @@ void lgt_message_begin(lgt_binder *binder) {
   lgt_message_least(binder, 0, &binder->share_limit, 1);
 }
 
+static bool none_is_left(void *context) {
+  finish_eager(context);
+  return !((const lgt_binder *)context)->eager;
+}
+
 void lgt_message_end(lgt_binder *binder) {
+  if (!none_is_left(binder))
+    binder->peers->until(binder->peers, none_is_left, binder, "for its messages to leave");
   binder->peers->attend = NULL;
   binder->peers->attend_context = NULL;
 }
@@ -335,6 +398,53 @@ static int64_t piece_size(const lgt_piece *piece) {
   return lgt_elements(&piece->rect, piece->runs, piece->along);
 }
 
+/* May the submitting thread pack or unpack the pieces by itself?  What is unpacked goes to one instance. */
+static bool is_small(const lgt_piece *piece, int n, size_t bytes, bool sends) {
+  bool small = bytes <= SMALL && complete(piece, n);
+  for (int i = 0; i < n && small; i++)
+    small = lgt_instance_on_host(piece[i].inst) && (sends || piece[i].inst == piece->inst);
+  return small;
+}
+
+/* Submit a small message: one task, which packs or unpacks it, too.  What is received has its buffer beside the task and may
+ * arrive before the task begins. */
+static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece,
+                               int n) {
+  bool sends = p->kind == SEND;
+  void *memory;
+  size_t bytes = sizeof *p + (size_t)n * sizeof(lgt_copy) + (sends ? 0 : p->bytes);
+  lgt_job *job = lgt_job_new(binder, (lgt_job_size){.instances = n, .bytes = bytes}, false, &memory);
+  if (!job) return LGT_NO_MEMORY;
+  job->message = memory;
+  job->copy = (lgt_copy *)(job->message + 1);
+  *job->message = *p;
+  int64_t at = 0;
+  for (int i = 0; i < n; i++) {
+    const lgt_piece *from = &piece[i];
+    job->copy[job->ncopy++] =
+        sends ? (lgt_copy){from->inst, NULL, from->rect, -1, at, from->runs, from->along, NULL}
+              : (lgt_copy){NULL, from->inst, from->rect, at, -1, from->runs, from->along, NULL};
+    lgt_runs_retain(from->runs);
+    at += piece_size(from);
+    bool known = false;
+    for (int k = 0; k < job->ntouched; k++) known |= job->touched[k] == from->inst;
+    if (known) continue;
+    job->touched[job->ntouched++] = from->inst;
+    job->message->poisoned |= sends && from->inst->failure;
+  }
+  job->nread = sends ? job->ntouched : 0;
+  if (!sends) {
+    job->message->data = (char *)(job->copy + n);
+    job->message->pending = binder->peers->recv(binder->peers, p->peer, p->tag, job->message->data, p->bytes);
+    if (!job->message->pending) binder->peers->abort(binder->peers, lgt_message());
+  }
+  job->task.outside = &binder->messaging;
+  job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
+  lgt_status status = lgt_job_submit(binder, job);
+  begin_ready(binder);
+  return status;
+}
+
 static int64_t elements(const lgt_piece *piece, int n) {
   int64_t sum = 0;
   for (int i = 0; i < n; i++) sum += piece_size(&piece[i]);
@@ -348,8 +458,8 @@ static lgt_status copy_pieces(lgt_binder *binder, const lgt_piece *piece, int n,
   lgt_status status = copies ? LGT_OK : no_memory();
   for (int i = 0; i < n && !status; i++) {
     const lgt_piece *p = &piece[i];
-    copies[i] = into ? (lgt_copy){p->inst, buffer, p->rect, -1, at, p->runs, p->along}
-                     : (lgt_copy){buffer, p->inst, p->rect, at, -1, p->runs, p->along};
+    copies[i] = into ? (lgt_copy){p->inst, buffer, p->rect, -1, at, p->runs, p->along, NULL}
+                     : (lgt_copy){buffer, p->inst, p->rect, at, -1, p->runs, p->along, NULL};
     at += piece_size(p);
   }
   for (int i = 0; i < n && !status;) { /* copies of one task have one target */
@@ -372,6 +482,8 @@ lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lg
     p.poisoned = true;
     return submit(binder, &p, NULL, NULL, false);
   }
+  if (binder->eager_bytes < MOST_EAGER && is_small(piece, n, p.bytes, true))
+    return submit_small(binder, &p, piece, n);
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   p.poisoned = !buffer;
   p.data = buffer ? buffer->data : NULL;
@@ -391,6 +503,7 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);
     return submit(binder, &p, piece->inst, NULL, true);
   }
+  if (is_small(piece, n, p.bytes, false)) return submit_small(binder, &p, piece, n);
   lgt_instance *buffer = complete(piece, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
   p.data = buffer ? buffer->data : NULL;
   p.poisoned = !buffer;

@@ -50,8 +50,10 @@ static lgt_status copy_out(lgt_runtime *rt, lgt_store *store, lgt_instance *to) 
   if (!status) status = lgt_acquire(&rt->binder, store, 0, to->memory, &to->rect, LGT_USE_READ, NULL);
   if (status == LGT_NO_MEMORY) lgt_err(status, "out of memory of %s", to->memory->device->name);
   lgt_instance *from = status ? NULL : store->replica[0].inst;
-  if (from && from != to)
-    status = lgt_copy_submit(&rt->binder, &(lgt_copy){from, to, to->rect, -1, -1, NULL, 0}, 1);
+  if (from && from != to) {
+    lgt_copy copy = lgt_copy_of(from, to, &to->rect);
+    status = lgt_copy_submit(&rt->binder, &copy, 1);
+  }
   if (!status) status = lgt_job_look(&rt->binder, to);
   lgt_job_wait(&rt->binder, to, true);
   lgt_job_retire(&rt->binder, false);
