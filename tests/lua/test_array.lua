@@ -944,4 +944,32 @@ check.case("options that are nil", function() -- what Python's axis=None, rcond=
   end
 end)
 
+-- Where each rank brings only the element that is asked for, of a view whose rows are not those of the array.
+check.case("single elements of reshaped views", function()
+  local x = np.arange(7 * 8 * 3):reshape(7, 8, 3) * 1.0
+  for _, shape in ipairs { { 96 }, { 2, 48 }, { 12, 8 }, { 3, 4, 8 }, { 32, 3 }, { 48, 2 }, { 6, 16 } } do
+    local view = x["3:6"]:reshape(shape)
+    local first, last = {}, {}
+    for d = 1, #shape do
+      first[d], last[d] = { -1, 1, step = -1 }, { 2, -1 }
+    end
+    local backwards, rest = view[first], view[last]
+    local expected = 47
+    for i = 1, 96, 5 do
+      local at, linear, low = {}, i - 1, true
+      for d = #shape, 1, -1 do
+        at[d] = linear % shape[d] + 1
+        linear = (linear - at[d] + 1) / shape[d]
+        low = low and at[d] > 1
+      end
+      check.equal(view(unpack(at)), expected + i)
+      check.equal(backwards(unpack(at)), 144 - i)
+      if low then
+        for d = 1, #shape do at[d] = at[d] - 1 end
+        check.equal(rest(unpack(at)), expected + i)
+      end
+    end
+  end
+end)
+
 check.done()

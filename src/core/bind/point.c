@@ -92,7 +92,7 @@ static void put_base(builder *b, const lgt_plan_loop *loop, int a, const lgt_rec
   int64_t space_stride[LGT_MAX_DIM] = {0};
   lgt_base *base = &b->base[a];
   if (loop->kernel->loop->access[a].mode == LGT_ACCESS_INDEX) {
-    base->index = 0;
+    base->index = access->offset;
     for (int d = 0; d < loop->space_ndim; d++) base->index += access->stride[d] * tile->lo[d];
     for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]];
   } else if (access->slot == LGT_NONE) { /* of the block */
