@@ -1,4 +1,4 @@
--- What repeats is replayed, and nobody can tell: each program runs without traces and with them, and gives the same bits.
+-- What repeats is replayed, and nobody can tell: each program runs without traces and with them, with the same bits.
 -- Run with --trace-sample=20 and --window=32, so that traces are found soon.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np, lgt = require "array", require "lgt"
