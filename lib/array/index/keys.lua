@@ -6,8 +6,8 @@
 -- level for each entry.
 --
 -- Arrays in a key pick elements, which a view cannot do (picks.lua).  Reading copies what was picked; writing goes
--- through.  Of boolean arrays the positions are looked up first, which waits; only assigning one
--- value through one is an ordinary launch.
+-- through.  What a boolean array picks is counted first, which waits; only assigning one value through one is an
+-- ordinary launch.
 
 local ffi = require "ffi"
 local core = require "array.core"
