@@ -511,7 +511,8 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- passes (over memory), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent; of files: bytes_read, bytes_written.  Of devices: device_tasks, device_kernels,
 -- groups_on_host, queue_waits (how often one queue waits for another), copies_to_devices, copies_from_devices,
--- bytes_to_devices, bytes_from_devices, bytes_staged (through pinned memory), staging_waits (how often that was full).
+-- bytes_to_devices, bytes_from_devices, bytes_staged (through pinned memory), staging_waits (how often that was full),
+-- bytes_handed_over (reused before what worked on them was over).
 -- What there is now, not since a reset: bytes_live, bytes_peak (the most of
 -- these), bytes_pooled (kept for what comes), bytes_in_libraries (factors of sparse matrices), live_stores, layouts,
 -- footprints, partitions, plans.

@@ -82,10 +82,34 @@ TEST(failures_pass_from_one_to_the_next) {
   CHECK_EQ(failed, 3 + 2 + 1 + 1);
 }
 
+/* A chain in a queue that is held: what each task reads dies with it, and the one after the next writes there, behind it. */
+static void hand_over(const char *devices) {
+  open_devices(devices);
+  lgt_id x = filled(N, 1, 0), y = apply_now("a1 c1 add =0", x, 0);
+  CHECK(y && !lgt_fence(rt));
+  hold(true);
+  for (int i = 1; i < CHAIN; i++) {
+    lgt_id next = apply_drop("a1 c1 add =0", y, 0);
+    CHECK(next && !lgt_flush(rt));
+    y = next;
+  }
+  CHECK(in_queues() >= CHAIN - 1);
+  CHECK_EQ(in_queues(), rt->binder.njob);
+  CHECK(stat_of(rt, "bytes_handed_over") >= (CHAIN - 4) * N * 8);
+  CHECK(stat_of(rt, "bytes_peak") < 6 * N * 8);
+  hold(false);
+  CHECK(value_at(y, 0) == CHAIN && value_at(y, N - 1) == N - 1 + CHAIN && value_at(x, 7) == 7);
+  lgt_close(rt);
+}
+TEST(memory_is_handed_over) { hand_over("1"); }
+TEST(memory_of_several_devices_is_handed_over) { hand_over("3"); }
+
 int main(void) {
   RUN(nothing_waits_for_a_queue_that_is_held);
   RUN(nothing_waits_for_several_devices);
   RUN(queues_wait_once);
   RUN(failures_pass_from_one_to_the_next);
+  RUN(memory_is_handed_over);
+  RUN(memory_of_several_devices_is_handed_over);
   return check_done();
 }

@@ -36,6 +36,21 @@ local x = np.array({3, 1, 2, 5, 8, 13}) * 2 + 1
 for _ = 1, 4 do x["2:-2"] = x[":-3"] + x["3:"] end
 print(np.sum(x):item())
 """
+# Copies to the GPU into memory that kernels still read, without a wait for these but in the streams.
+HANDED_OVER = """
+local np, lgt = require "array", require "lgt"
+local sum, values = np.zeros(500), {}
+for i = 1, 500 do values[i] = i end
+for _ = 1, 8 do
+  local more = np.array(values) * 1.0
+  more["2:"] = more[":-2"] + 1
+  sum = sum + more
+  more = nil
+  lgt.flush()
+  collectgarbage()
+end
+print(np.sum(sum):item(), lgt.stats().bytes_handed_over > 0)
+"""
 
 
 def outcome(env, options=(), text=None):
@@ -69,15 +84,26 @@ def why_wrong(status, lines, err, most):
 
 
 def edges():
-    """Whether work that is not ordered is found; the driver forgets all that streams are told to wait for."""
+    """Whether work that is not ordered is found; the driver forgets all that streams are told to wait for.  A kernel that runs
+    before the copy that it waits for must be found by that rule, not because it reads what was never written."""
     failed = 0
     for gpus in 1, 2:
         options = [f"--gpus={gpus}", "--min-tile=1"]
         good = outcome({"LGT_FAKE_CUDA_DEVICES": "2"}, options, EDGES)
-        bad = outcome({"LGT_FAKE_CUDA_DEVICES": "2", "LGT_FAKE_CUDA_WAITS": "0"}, options, EDGES)
+        bad = outcome({"LGT_FAKE_CUDA_DEVICES": "2", "LGT_FAKE_CUDA_WAITS": "0", "LGT_FAKE_CUDA_UNWRITTEN": "0"}, options, EDGES)
         right = good[0] == 0 and not good[2] and bad[0] == 97 and "nothing orders them" in bad[2]
         failed += not right
         print(f"{'ok' if right else 'FAIL'} a wait that is missing, with {gpus} GPUs{'' if right else f': {good} {bad}'}")
+    return failed
+
+
+def handed_over():
+    failed = 0
+    for seed in range(1, 40 if "STRESS" in os.environ else 4):
+        status, lines, err = outcome({"LGT_FAKE_CUDA_SEED": str(seed), "LGT_FAKE_CUDA_DELAY": "60"}, ["--fusion=0"], HANDED_OVER)
+        right = status == 0 and not err and lines == ["1002000\ttrue"]
+        failed += not right
+        print(f"{'ok' if right else 'FAIL'} memory that is handed over, seed {seed}{'' if right else f': {status} {lines} {err}'}")
     return failed
 
 
@@ -104,7 +130,7 @@ def main():
                                                 "LGT_FAKE_CUDA_DELAY": str(20 * n)}, 4) for n in seeds]
     # Once something has failed, kernels may go through what was not written for it, and whatever comes of that fails, too.
     cases = [(name, {**env, "LGT_FAKE_CUDA_UNWRITTEN": "0"}, most) for name, env, most in cases]
-    failed = edges()
+    failed = edges() + handed_over()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (name, env, most), result in zip(cases, pool.map(lambda c: outcome(c[1]), cases)):
             why = why_wrong(*result, most)

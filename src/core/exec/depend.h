@@ -1,7 +1,8 @@
 /* depend.h - which tasks wait for which, found through the instances they touch.
  *
  * Several tasks may read an instance at once; a writer waits for all readers since the last writer, and
- * readers and writers wait for the last writer.  Only tasks in flight are remembered: lgt_depend_retire
+ * readers and writers wait for the last writer.  An instance that has taken over another one's memory waits for what is
+ * in flight there, too, until it is written.  Only tasks in flight are remembered: lgt_depend_retire
  * removes a task that is done.  Belongs to the submitting thread.
  */
 #ifndef LGT_DEPEND_H

@@ -73,6 +73,7 @@ void lgt_map_fini(lgt_map *map) {
   for (int m = 0; m < map->nmemory; m++) free_memory(&map->memory[m]);
   for (lgt_instance *inst; (inst = lgt_spares_take(&map->spare_instance, 0));) free_record(inst);
   lgt_mem_free(map->spare_instance.item);
+  lgt_mem_free(map->leaving);
   for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
     free_replicas(map, replica);
   lgt_mem_free(map->spare_replicas.item);
@@ -105,17 +106,62 @@ static void keep_spare(lgt_map *map, lgt_instance *inst) {
   if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
 }
 
+static void unlist(lgt_map *map, int i) {
+  map->leaving[i]->leaving = false;
+  map->nleaving--;
+  memmove(map->leaving + i, map->leaving + i + 1, (size_t)(map->nleaving - i) * sizeof *map->leaving);
+}
+
+/* Only tasks in flight refer to it: if it is a device's, its memory is to be had. */
+static void leave(lgt_map *map, lgt_instance *inst) {
+  if (inst->memory->on_host || !inst->bytes || inst->leaving || (inst->former && !inst->behind)) return;
+  lgt_instance *former = inst->former;
+  inst->former = NULL;
+  lgt_instance_release(map, former);
+  if (!lgt_mem_grow((void **)&map->leaving, &map->leaving_room, map->nleaving + 1, sizeof *map->leaving))
+    return;
+  map->leaving[map->nleaving++] = inst;
+  inst->leaving = true;
+}
+
+/* Memory of a leaving instance of the same size; `kernels`: on which the queue for kernels alone works. */
+static bool take_over(lgt_map *map, lgt_instance *inst, int64_t rounded, bool kernels) {
+  for (int i = 0; i < map->nleaving; i++) {
+    lgt_instance *from = map->leaving[i];
+    if (from->memory != inst->memory || from->bytes != rounded || (kernels && from->abroad)) continue;
+    unlist(map, i);
+    inst->former = lgt_instance_retain(from);
+    inst->data = from->data;
+    inst->bytes = rounded;
+    from->bytes = 0;
+    map->handed_over += rounded;
+    return true;
+  }
+  return false;
+}
+
+/* On a device: a free block, else one on which kernels still work, else a fresh one, else any on which something works. */
+static bool find_memory(lgt_map *map, lgt_instance *inst, int64_t bytes, bool needed) {
+  const lgt_memory *memory = inst->memory;
+  int64_t rounded;
+  bool search = map->nleaving && !memory->on_host && !lgt_pool_has(memory->pool, bytes, &rounded);
+  if (search && take_over(map, inst, rounded, true)) return true;
+  inst->data = take_block(map, memory, bytes, needed, &inst->bytes);
+  return inst->data || (search && take_over(map, inst, rounded, false));
+}
+
 static lgt_instance *allocate(lgt_map *map, lgt_memory *memory, int domain, int elem, const lgt_rect *rect,
                               bool needed) {
   lgt_instance *inst = instance_of(map, domain, elem, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
   inst->memory = memory;
-  inst->data = take_block(map, memory, bytes > 0 ? bytes : 1, needed, &inst->bytes);
-  if (inst->data && map->check && memory->on_host) memset(inst->data, 0xff, (size_t)bytes); /* NaN, or -1 */
-  if (inst->data) return inst;
-  keep_spare(map, inst);
-  return NULL;
+  if (!find_memory(map, inst, bytes > 0 ? bytes : 1, needed)) {
+    keep_spare(map, inst);
+    return NULL;
+  }
+  if (map->check && memory->on_host) memset(inst->data, 0xff, (size_t)bytes); /* NaN, or -1 */
+  return inst;
 }
 
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
@@ -144,10 +190,19 @@ lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *da
 }
 
 void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
-  if (!inst || --inst->refs > 0) return;
-  if (inst->bytes) give_block(map, inst->memory, inst->data, inst->bytes);
+  if (!inst) return;
+  if (--inst->refs > 0) {
+    if (inst->refs == inst->flying) leave(map, inst);
+    return;
+  }
+  lgt_instance *former = inst->former;
+  for (int i = 0; i < map->nleaving && inst->leaving; i++)
+    if (map->leaving[i] == inst) unlist(map, i);
+  if (former && former->flying) former->bytes = inst->bytes; /* nobody has written it */
+  else if (inst->bytes) give_block(map, inst->memory, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
   keep_spare(map, inst);
+  lgt_instance_release(map, former);
 }
 
 /* What only tasks in flight refer to no collection gives back. */

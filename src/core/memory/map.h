@@ -16,6 +16,10 @@
  * may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused while its pages are
  * warm.
  *
+ * Memory of devices is reused before the tasks are over that work on it: a *leaving* instance, which nobody but tasks in
+ * flight refers to, may give its memory to a new one (its *former* instance), whose first task then waits for those.  In the
+ * queue for kernels that costs nothing, since the next kernel is behind them anyway; another queue waits for their event.
+ *
  * Belongs to the submitting thread.  `writer` and `reader` order tasks (depend.h).
  */
 #ifndef LGT_MAP_H
@@ -44,7 +48,12 @@ typedef struct lgt_memory {
 enum { LGT_MOST_DEVICES = 16 };
 
 struct lgt_instance {
-  int refs;                    /* stores, bindings, tasks in flight */
+  int refs;                    /* stores, bindings, tasks in flight, an instance that has taken its memory */
+  int flying;                  /* tasks in flight among the refs */
+  int abroad;                  /* those of them that its memory's queue for kernels does not do */
+  bool leaving;                /* it is in the map's list of those that only tasks in flight refer to */
+  bool behind;                 /* a task that writes it has been put behind those of the former one */
+  lgt_instance *former;        /* ref: whose memory it has, on which tasks may be in flight; or NULL */
   int owners;                  /* stores among the refs */
   int64_t alike;               /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
   int pins;                    /* recipes among the refs */
@@ -94,6 +103,9 @@ typedef struct lgt_map {
   lgt_histories histories;
   lgt_memory memory[1 + LGT_MOST_DEVICES]; /* [0]: the host's; then devices': [1 + d] is the home of local domain d */
   int nmemory;
+  lgt_instance **leaving; /* borrowed, the array owned: of devices, in the order in which they were left */
+  int nleaving, leaving_room;
+  int64_t handed_over;      /* counter: bytes of theirs that others got */
   lgt_pool *pool;           /* borrowed: of the host's memory */
   int64_t live, peak;       /* bytes of instances */
   int64_t since_collection; /* bytes that stores and recipes came to hold since the last collection, and hold still, and of

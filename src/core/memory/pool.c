@@ -189,6 +189,14 @@ void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded) {
   release(pool);
 }
 
+bool lgt_pool_has(lgt_pool *pool, int64_t bytes, int64_t *rounded) {
+  int c = class_of(bytes, rounded);
+  acquire(pool);
+  bool has = pool->spare[c].count > 0;
+  release(pool);
+  return has;
+}
+
 void lgt_pool_trim(lgt_pool *pool) {
   acquire(pool);
   trim(pool);

@@ -57,6 +57,8 @@ void lgt_pool_release(lgt_pool *pool);
  * exceed the limit. */
 char *lgt_pool_take(lgt_pool *pool, int64_t bytes, bool needed, int64_t *rounded);
 void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded);
+/* Is there a free block for so many bytes?  *rounded is its size in any case. */
+bool lgt_pool_has(lgt_pool *pool, int64_t bytes, int64_t *rounded);
 /* Give free blocks back to the system. */
 void lgt_pool_trim(lgt_pool *pool);
 /* Raise the limit by so many bytes; negative: lower it. */

@@ -61,6 +61,11 @@ static bool is_over(const lgt_instance *inst) {
   return inst->writer && ((const lgt_job *)inst->writer)->number < inst->overwritten_by;
 }
 
+/* Does a device's queue for kernels do it? */
+static bool is_kernel(const lgt_job *job) {
+  return job->offload && job->offload->lane % LGT_QUEUES == LGT_QUEUE_KERNELS;
+}
+
 static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   lgt_instance *inst = job->touched[i];
   if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
@@ -92,7 +97,10 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   job->number = ++binder->jobs;
   job->task.thing = (const void *const *)job->touched;
   job->task.nthing = job->ntouched;
-  for (; i < job->ntouched && good; i++) good = depend(binder, job, i);
+  for (; i < job->ntouched && good; i++) {
+    good = depend(binder, job, i);
+    if (good && !is_kernel(job)) job->touched[i]->abroad++;
+  }
   if (!good) { /* it cannot be taken out of the graph any more: run it without work */
     job->ntouched = i - 1;
     job->task.nstep = 0;
@@ -178,6 +186,7 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
     if ((failure || job->task.poison) && i >= job->nread) poison_instance(binder, job, inst, failure);
+    if (!is_kernel(job)) inst->abroad--;
     lgt_depend_retire(binder->map, &job->task, inst);
   }
   lgt_failure_release(failure);

@@ -570,13 +570,20 @@ void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on !=
 
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 
+/* Of all devices, since the last reset. */
+static int64_t staged_bytes(const lgt_runtime *rt, int64_t *waits) {
+  int64_t bytes = 0;
+  *waits = 0;
+  for (int m = 1; m < rt->map.nmemory; m++) {
+    bytes += rt->map.memory[m].device->staged_bytes;
+    *waits += rt->map.memory[m].device->staging_waits;
+  }
+  return bytes;
+}
+
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
-  int64_t staged = 0, staging_waits = 0;
-  for (int m = 1; m < rt->map.nmemory; m++) {
-    staged += rt->map.memory[m].device->staged_bytes;
-    staging_waits += rt->map.memory[m].device->staging_waits;
-  }
+  int64_t staging_waits, staged = staged_bytes(rt, &staging_waits);
   const struct {
     const char *name;
     int64_t value;
@@ -611,6 +618,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_from_devices", rt->map.down_bytes},
       {"bytes_staged", staged},         /* of both, through pinned memory, so that nobody waits for the bus */
       {"staging_waits", staging_waits}, /* ... unless that memory was full */
+      {"bytes_handed_over",
+       rt->map.handed_over}, /* memory of devices that was reused while tasks worked on it */
       {"bytes_read", rt->file_read},
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
@@ -636,7 +645,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
-  rt->binder.queue_waits = 0;
+  rt->binder.queue_waits = rt->map.handed_over = 0;
   for (int m = 1; m < rt->map.nmemory; m++)
     rt->map.memory[m].device->staged_bytes = rt->map.memory[m].device->staging_waits = 0;
   rt->binder.host_groups = 0;
