@@ -184,6 +184,48 @@ static const lgt_plan_group *pattern_of(const lgt_plan_group *group) {
   return group->plan->translated && from != group && from->notes->touch ? from : NULL;
 }
 
+/* All rects of a root are as far from those of the origin as its views are. */
+static bool take_cover(const making *m, const lgt_plan_group *from) {
+  const lgt_plan *plan = m->group->plan;
+  lgt_plan_notes *notes = m->group->notes;
+  int n = notes->ntouched, local = m->binder->map->local;
+  bool *moved = lgt_arena_alloc(&m->binder->arena, (size_t)n + 1);
+  notes->cover = lgt_mem_alloc(((size_t)(local * n) + 1) * sizeof *notes->cover);
+  if (!moved || !notes->cover) return false;
+  memset(moved, 0, (size_t)n);
+  memcpy(notes->cover, from->notes->cover, (size_t)(local * n) * sizeof *notes->cover);
+  for (int i = 0; i < notes->ntouch; i++) {
+    const lgt_touch *t = &notes->touch[i];
+    uint32_t layout = plan->call[t->call].layout[t->arg], old = plan->origin->call[t->call].layout[t->arg];
+    if (layout == old || t->fresh || moved[t->root]) continue;
+    moved[t->root] = true;
+    const lgt_layout *a = lgt_layout_at(m->binder->stores, old),
+                     *b = lgt_layout_at(m->binder->stores, layout);
+    for (int d = 0; d < local; d++) {
+      lgt_rect *rect = &notes->cover[d * n + t->root];
+      if (rect->ndim < 0 || lgt_rect_empty(rect)) continue;
+      for (int k = 0; k < rect->ndim; k++) {
+        rect->lo[k] += b->first[k] - a->first[k];
+        rect->hi[k] += b->first[k] - a->first[k];
+      }
+    }
+  }
+  return true;
+}
+
+/* With the option `check`: is that what would be found out? */
+static bool check_cover(const making *m) {
+  lgt_rect *taken = m->group->notes->cover;
+  int n = m->binder->map->local * m->group->notes->ntouched;
+  bool good = make_cover(m);
+  for (int i = 0; i < n && good; i++) {
+    const lgt_rect *made = &m->group->notes->cover[i];
+    lgt_assert(made->ndim == taken[i].ndim && (made->ndim < 0 || lgt_rect_equal(made, &taken[i])));
+  }
+  lgt_mem_free(taken);
+  return good;
+}
+
 static bool take_touches(making *m, const lgt_plan_group *from) {
   const lgt_plan *plan = m->group->plan;
   lgt_plan_notes *notes = m->group->notes;
@@ -200,7 +242,8 @@ static bool take_touches(making *m, const lgt_plan_group *from) {
     t->whole = footprint_of(m->binder, &plan->call[t->call], t->arg, !t->whole->launch);
     if (!t->whole) return false;
   }
-  return make_cover(m);
+  if (!from->notes->cover) return make_cover(m);
+  return take_cover(m, from) && (!m->binder->check || check_cover(m));
 }
 
 lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group) {
