@@ -238,7 +238,8 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
       lgt_plan_release(plan);
       continue;
     }
-    if (flush->trace && !replayed) lgt_tracer_record(&rt->tracer, flush->trace, plan, flush->pattern);
+    if (replayed) lgt_tracer_replayed(&rt->tracer, flush->trace);
+    else if (flush->trace) lgt_tracer_record(&rt->tracer, flush->trace, plan, flush->pattern);
     flush->plan = plan;
     flush->group = 0;
     grow_window(rt, plan);

@@ -53,7 +53,7 @@ static uint64_t seed_of(const lgt_config *config) {
 }
 
 lgt_status lgt_tracer_init(lgt_tracer *tracer, const lgt_config *config) {
-  *tracer = (lgt_tracer){.shortest = config->trace_shortest, .longest = config->trace_longest};
+  *tracer = (lgt_tracer){.shortest = config->trace_shortest, .longest = config->trace_longest, .judged = -1};
   lgt_trie_init(&tracer->trie, MOST_TOKENS);
   if (!config->trace) return LGT_OK;
   return lgt_miner_new(&(lgt_miner_options){.sample = config->trace_sample,
@@ -242,16 +242,20 @@ lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *wind
     if (!difference) {
       if (r) move_to_front(trace, r);
       *pattern = trace->recording[0].pattern;
-      tracer->stats.replayed++;
-      tracer->stats.launches += n;
-      trace->replays++;
       plan->epoch = stores->epoch;
       return plan;
     }
     if (!first) first = difference;
   }
-  if (first) count(tracer, reason_of(first), 1);
+  if (first && tracer->judged != tracer->base) count(tracer, reason_of(first), 1);
+  tracer->judged = tracer->base; /* a flush that asks for a collection comes here again */
   return NULL;
+}
+
+void lgt_tracer_replayed(lgt_tracer *tracer, lgt_trace *trace) {
+  tracer->stats.replayed++;
+  tracer->stats.launches += trace->length;
+  trace->replays++;
 }
 
 void lgt_tracer_record(lgt_tracer *tracer, lgt_trace *trace, lgt_plan *plan, uint64_t pattern) {

@@ -62,6 +62,7 @@ typedef struct lgt_tracer {
   int shortest, longest; /* launches of a trace */
   int64_t base;          /* in the stream: where the window begins */
   int64_t seen;          /* ... and the first launch that the miner does not know */
+  int64_t judged;        /* ... and where it began when a trace fitted it that was not recorded as it is */
   lgt_match next;        /* what comes next, behind untraced launches perhaps */
   int outgrown;          /* traces are too short now if they are shorter than this, 0: none is */
   bool failed;           /* there was no memory to go on as other ranks do */
@@ -82,6 +83,8 @@ lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool lo
 void lgt_tracer_dropped(lgt_tracer *tracer, int n, lgt_trace *trace, uint64_t pattern, bool look);
 /* The plan of the window's first n launches, which go along the trace, or NULL; *pattern as above.  Numbers the stores. */
 lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *window, lgt_stores *stores, int n, uint64_t *pattern);
+/* They run by that plan. */
+void lgt_tracer_replayed(lgt_tracer *tracer, lgt_trace *trace);
 /* The plan that was found or made for them. */
 void lgt_tracer_record(lgt_tracer *tracer, lgt_trace *trace, lgt_plan *plan, uint64_t pattern);
 /* How many launches a search may take (miner.h). */
