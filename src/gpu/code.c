@@ -86,17 +86,31 @@ static lgt_status find_function(const lgt_gpu *gpu, module *m, const char *name,
   return status;
 }
 
-/* Launches of a queue use one block of memory one after another.  Freeing the smaller one waits for them. */
+void lgt_gpu_free_scratch(lgt_queue *queue) {
+  lgt_device *device = &queue->gpu->device;
+  if (!queue->scratch) return;
+  if (device->give) device->give(device->pool, queue->scratch, queue->scratch_bytes);
+  else device->free(device, queue->scratch, (size_t)queue->scratch_bytes);
+  queue->scratch = NULL;
+  queue->scratch_bytes = 0;
+}
+
+/* Launches of a queue use one block of memory one after another.  A smaller one is given back when they are over, for which
+ * the caller waits, so the next one is at least twice as large. */
 static lgt_status grow_scratch(lgt_queue *queue, int64_t bytes) {
-  const lgt_cuda *cuda = queue->gpu->cuda;
-  if (bytes <= queue->scratch_bytes) return LGT_OK;
-  CUdeviceptr block;
-  lgt_status status = LGT_CUDA(cuda, cuMemAlloc_v2(&block, (size_t)bytes));
-  if (status) return status;
-  if (queue->scratch) cuda->cuMemFree_v2(queue->scratch);
+  lgt_device *device = &queue->gpu->device;
+  int64_t room = bytes < 2 * queue->scratch_bytes ? 2 * queue->scratch_bytes : bytes;
+  void *block = device->take ? device->take(device->pool, room, &room) : device->alloc(device, (size_t)room);
+  if (!block)
+    return lgt_err(device->lost ? LGT_DEVICE_LOST : LGT_NO_MEMORY,
+                   "out of memory of %s: %lld bytes for a reduction%s%s", device->name, (long long)bytes,
+                   *device->failure ? ": " : "", device->failure);
+  lgt_status status =
+      queue->scratch ? LGT_CUDA(queue->gpu->cuda, cuStreamSynchronize(queue->stream)) : LGT_OK;
+  lgt_gpu_free_scratch(queue);
   queue->scratch = block;
-  queue->scratch_bytes = bytes;
-  return LGT_OK;
+  queue->scratch_bytes = room;
+  return status;
 }
 
 static lgt_status put(const lgt_queue *queue, module *m, lgt_grid_launch *l) {
@@ -113,10 +127,10 @@ lgt_status lgt_gpu_launch(lgt_queue *queue, lgt_code code, lgt_nest *nest) {
   lgt_assert(code.class == LGT_CLASS_CUDA && code.handle);
   lgt_grid grid;
   lgt_status status = lgt_gpu_enter(queue->gpu);
-  if (!status) status = lgt_grid_of(nest, (void *)(uintptr_t)queue->scratch, &grid);
+  if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);
   if (!status && grid.scratch_bytes > queue->scratch_bytes) {
     status = grow_scratch(queue, grid.scratch_bytes);
-    if (!status) status = lgt_grid_of(nest, (void *)(uintptr_t)queue->scratch, &grid);
+    if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);
   }
   for (int i = 0; i < grid.nlaunch && !status; i++) status = put(queue, code.handle, &grid.launch[i]);
   return status;

@@ -58,8 +58,8 @@ lgt_status lgt_gpu_enter(const lgt_gpu *gpu);
 struct lgt_queue {
   lgt_gpu *gpu;
   CUstream stream;
-  bool staged;         /* there may be stages behind which no event was recorded */
-  CUdeviceptr scratch; /* owned: for what the launches of a nest leave for one another */
+  bool staged;   /* there may be stages behind which no event was recorded */
+  void *scratch; /* owned: for what the launches of a nest leave for one another */
   int64_t scratch_bytes;
 };
 
@@ -99,6 +99,7 @@ lgt_status lgt_gpu_share(lgt_device *device, size_t bytes, lgt_shared **out);
 
 /* ---- code.c ---- */
 void lgt_gpu_target(lgt_gpu *gpu, int major, int minor);
+void lgt_gpu_free_scratch(lgt_queue *queue); /* nothing in the queue uses it any more */
 lgt_status lgt_gpu_launch(lgt_queue *queue, lgt_code code, lgt_nest *nest);
 
 #endif

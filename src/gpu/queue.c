@@ -27,7 +27,7 @@ void lgt_gpu_queue_free(lgt_queue *queue) {
   if (!lgt_gpu_enter(queue->gpu)) {
     cuda->cuStreamSynchronize(queue->stream);
     cuda->cuStreamDestroy_v2(queue->stream);
-    if (queue->scratch) cuda->cuMemFree_v2(queue->scratch);
+    lgt_gpu_free_scratch(queue);
   }
   lgt_gpu_drop_stages(queue, true);
   lgt_mem_free(queue);

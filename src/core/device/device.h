@@ -113,6 +113,11 @@ struct lgt_device {
   /* Set by the code that waits for events, called when one is over; a query may still deny that for a moment. */
   void (*notify)(void *context);
   void *notify_context;
+
+  /* Set by the code that counts the device's memory: what launches need beside arrays comes from there.  NULL: from `alloc`. */
+  void *(*take)(void *pool, int64_t bytes, int64_t *rounded);
+  void (*give)(void *pool, void *block, int64_t rounded);
+  void *pool;
 };
 
 /* The bytes of a box, by the thread that asks. */

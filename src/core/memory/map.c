@@ -32,6 +32,12 @@ lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, i
   return LGT_OK;
 }
 
+/* Few bytes, for a launch that cannot be put off: counted, and beyond the limit if need be. */
+static void *take_beside(void *pool, int64_t bytes, int64_t *rounded) {
+  return lgt_pool_take(pool, bytes, true, rounded);
+}
+static void give_beside(void *pool, void *block, int64_t rounded) { lgt_pool_give(pool, block, rounded); }
+
 lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) {
   lgt_memory *m = &map->memory[map->nmemory];
   lgt_assert(map->nmemory <= LGT_MOST_DEVICES);
@@ -40,6 +46,9 @@ lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) 
     device->close(device);
     return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
   }
+  device->take = take_beside;
+  device->give = give_beside;
+  device->pool = m->pool;
   map->nmemory++;
   for (int q = 0; q < LGT_QUEUES; q++)
     if (!(m->queue[q] = device->queue_new(device))) return LGT_NO_MEMORY;
