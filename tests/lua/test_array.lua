@@ -972,4 +972,13 @@ check.case("single elements of reshaped views", function()
   end
 end)
 
+-- What a domain has written may be in two pieces of memory, of which a message takes all.
+check.case("a column anew, in an array of which others want all", function()
+  local x = np.arange(18) + 1.0
+  local y = x:reshape(3, 6):copy()
+  x:imul(x)
+  y[":, 5"] = x["3::-1"]
+  check.equal(y:totable(), { { 1, 2, 3, 4, 9, 6 }, { 7, 8, 9, 10, 4, 12 }, { 13, 14, 15, 16, 1, 18 } })
+end)
+
 check.done()

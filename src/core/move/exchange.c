@@ -295,22 +295,24 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   return LGT_OK;
 }
 
+static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found,
+                      lgt_region *missing);
+static lgt_status find_sent(const lgt_exchange *x, int n, const lgt_piece *piece, int elem,
+                            lgt_instance **out);
+static void release_pieces(const lgt_exchange *x, const lgt_piece *placed, int n);
+
 /* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
 static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
   lgt_binder *binder = x->binder;
   const lgt_replica *replica = x->store[0]->replica;
-  lgt_region rest = {0};
+  lgt_region rest = {0}, missing = {0};
   lgt_pieces found = {0};
   int n = binder->pieces.count;
   bool good = lgt_region_add(&rest, rect);
   for (int i = 0; i < n && good; i++) {
     const lgt_piece *piece = &binder->pieces.piece[i];
     good = lgt_region_remove(&rest, &piece->rect);
-    lgt_instance *from =
-        lgt_is_here(binder, piece->from) ? holder(x, 0, piece->from, &piece->rect, true) : NULL;
-    if (!from || !good) continue;
-    good = lgt_mem_grow((void **)&found.piece, &found.room, found.count + 1, sizeof *found.piece);
-    if (good) found.piece[found.count++] = (lgt_piece){.rect = piece->rect, .inst = from};
+    if (good && lgt_is_here(binder, piece->from)) good = find_here(x, 0, piece, &found, &missing);
   }
   if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &found);
   lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
@@ -321,6 +323,7 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   lgt_mem_free(copies);
   lgt_mem_free(found.piece);
   lgt_region_fini(&rest);
+  lgt_region_fini(&missing);
   return status;
 }
 
@@ -341,15 +344,18 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
     lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *placed);
     int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
     if (!placed || !owner) status = lgt_no_memory_to_launch();
-    for (int i = 0; i < n && !status; i++) {
-      const lgt_piece *piece = &binder->pieces.piece[i];
-      owner[i] = lgt_rank_of(binder, piece->from);
-      bool mine = lgt_is_here(binder, piece->from);
-      placed[i] = *piece;
-      placed[i].inst = mine ? holder(&x, 0, piece->from, &piece->rect, true) : to;
+    int elem = lgt_dtype_size(root->dtype), count = 0;
+    for (; count < n && !status; count++) {
+      const lgt_piece *piece = &binder->pieces.piece[count];
+      owner[count] = lgt_rank_of(binder, piece->from);
+      placed[count] = *piece;
+      placed[count].inst = to ? lgt_instance_retain(to) : NULL;
+      if (!lgt_is_here(binder, piece->from)) continue;
+      lgt_instance_release(binder->map, to);
+      status = find_sent(&x, 0, piece, elem, &placed[count].inst);
     }
-    int elem = lgt_dtype_size(root->dtype);
     if (!status) status = lgt_message_share(binder, lgt_message_tag(binder, 0, 0), placed, owner, n, elem);
+    if (placed) release_pieces(&x, placed, count);
   }
   if (!status && to) status = copy_here_to(&x, rect, to);
   if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
@@ -503,25 +509,40 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   return status;
 }
 
-/* With the option `check`: false, with a message, if instances of a domain together have a piece that none has alone. */
-static bool verify_together(const lgt_exchange *x, int n, const lgt_piece *piece) {
+/* A piece whose elements are in several instances, in one buffer.  *out: a ref; NULL: there is no memory. */
+static lgt_status bring_together(const lgt_exchange *x, const lgt_piece *piece, const lgt_pieces *found,
+                                 int elem, lgt_instance **out) {
+  lgt_copy *copies = lgt_arena_alloc(&x->binder->arena, (size_t)found->count * sizeof *copies);
+  if (!copies) return lgt_no_memory_to_launch();
+  if (!(*out = lgt_instance_shared(x->binder->map, elem, &piece->rect))) return LGT_OK;
+  for (int i = 0; i < found->count; i++) {
+    const lgt_piece *p = &found->piece[i];
+    copies[i] = lgt_copy_of(p->inst, *out, &p->rect);
+    copies[i].runs = p->runs;
+    copies[i].along = p->along;
+  }
+  return lgt_copy_submit(x->binder, copies, found->count);
+}
+
+/* Where a piece lies that this rank sends; if some of it is here and some there, a buffer with all.  *out: a ref; NULL: there
+ * is no memory, or the contents failed. */
+static lgt_status find_sent(const lgt_exchange *x, int n, const lgt_piece *piece, int elem,
+                            lgt_instance **out) {
+  *out = holder(x, n, piece->from, &piece->rect, true);
+  if (*out) lgt_instance_retain(*out);
+  if (*out || x->store[n]->failure) return LGT_OK;
   lgt_pieces found = {0};
   lgt_region missing = {0};
-  bool good = find_here(x, n, piece, &found, &missing), apart = good && !missing.count && found.count > 1;
+  lgt_status status = find_here(x, n, piece, &found, &missing) ? LGT_OK : lgt_no_memory_to_launch();
+  if (!status && found.count && !missing.count) status = bring_together(x, piece, &found, elem, out);
   for (int i = 0; i < found.count; i++) lgt_runs_release(found.piece[i].runs);
   lgt_mem_free(found.piece);
   lgt_region_fini(&missing);
-  if (apart) lgt_err(LGT_SYSTEM, "exchange: what a domain wrote at once, and sends, is in several instances");
-  return !apart;
+  return status;
 }
 
-/* Where a piece lies that this rank sends.  Messages bring what a domain has written, one piece from each write.  All of a
- * write is in one instance: it was the main one then, and elements leave it only for one that has all of it, or because they
- * were written anew.  What a domain has read may be scattered, but only its siblings take that (copy_here). */
-static lgt_instance *sender(const lgt_exchange *x, int n, const lgt_piece *piece) {
-  lgt_instance *inst = holder(x, n, piece->from, &piece->rect, true);
-  if (!inst && x->binder->check) lgt_verified(verify_together(x, n, piece));
-  return inst;
+static void release_pieces(const lgt_exchange *x, const lgt_piece *placed, int n) {
+  for (int i = 0; i < n; i++) lgt_instance_release(x->binder->map, placed[i].inst);
 }
 
 /* A message of pieces for all ranks. */
@@ -531,14 +552,18 @@ static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *
   lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
   int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
   if (!placed || !owner) return lgt_no_memory_to_launch();
-  for (int i = 0; i < move->count; i++) {
-    bool mine = lgt_is_here(binder, piece[i].from);
-    owner[i] = lgt_rank_of(binder, piece[i].from);
-    placed[i] = piece[i];
-    placed[i].inst = mine ? sender(x, move->root, &piece[i])
-                          : holder(x, move->root, binder->map->first, &piece[i].rect, false);
+  lgt_status status = LGT_OK;
+  int n = 0;
+  for (; n < move->count && !status; n++) {
+    bool mine = lgt_is_here(binder, piece[n].from);
+    owner[n] = lgt_rank_of(binder, piece[n].from);
+    placed[n] = piece[n];
+    placed[n].inst = mine ? NULL : holder(x, move->root, binder->map->first, &piece[n].rect, false);
+    if (placed[n].inst) lgt_instance_retain(placed[n].inst);
+    if (mine) status = find_sent(x, move->root, &piece[n], elem, &placed[n].inst);
   }
-  lgt_status status = lgt_message_share(binder, tag, placed, owner, move->count, elem);
+  if (!status) status = lgt_message_share(binder, tag, placed, owner, move->count, elem);
+  release_pieces(x, placed, n);
   return status ? status : copy_here(x, move, piece, binder->map->first);
 }
 
@@ -626,13 +651,22 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   if (move->peer < 0) return copy_here(x, move, piece, move->to);
   lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
   if (!placed) return lgt_no_memory_to_launch();
-  for (int i = 0; i < move->count; i++) {
-    placed[i] = piece[i];
-    placed[i].inst = move->sends ? sender(x, move->root, &piece[i])
-                                 : holder(x, move->root, move->to, &piece[i].rect, false);
+  lgt_status status = LGT_OK;
+  int n = 0;
+  for (; n < move->count && !status; n++) {
+    placed[n] = piece[n];
+    if (move->sends) {
+      status = find_sent(x, move->root, &piece[n], elem, &placed[n].inst);
+    } else {
+      placed[n].inst = holder(x, move->root, move->to, &piece[n].rect, false);
+      if (placed[n].inst) lgt_instance_retain(placed[n].inst);
+    }
   }
-  return move->sends ? lgt_message_send(binder, move->peer, tag, placed, move->count, elem)
-                     : lgt_message_recv(binder, move->peer, tag, placed, move->count, elem);
+  if (!status)
+    status = move->sends ? lgt_message_send(binder, move->peer, tag, placed, n, elem)
+                         : lgt_message_recv(binder, move->peer, tag, placed, n, elem);
+  release_pieces(x, placed, n);
+  return status;
 }
 
 /* What came for one part of a store, another part may have, too. */
