@@ -203,6 +203,21 @@ check.case("a wrong position along any axis fails all that is written to", funct
   check.equal(np.sum(a)(), 90)
 end)
 
+-- As many domains as there are would have a part of its one row.
+check.case("a boolean array of one row", function()
+  local a, b = np.arange(20):reshape(1, 20), np.zeros(1, 20)
+  local mask, wanted = np.fmod(a, 7):lt(5), {}
+  for i = 1, 20 do
+    if (i - 1) % 7 < 5 then wanted[#wanted + 1] = i - 1 end
+  end
+  for _ = 1, 3 do
+    check.equal(a[mask]:totable(), wanted)
+    check.equal(#np.nonzero(mask)[2]:totable(), #wanted)
+    b[mask] = a[mask] + 1
+    check.equal(np.sum(b)(), np.sum(a[mask])() + #wanted)
+  end
+end)
+
 check.case("garbage is collected where nothing is launched", function()
   local x = np.zeros(20000)
   local mask = np.ones(20000, { dtype = "bool" })

@@ -28,10 +28,11 @@ local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)
 local BLOCK, MOST_BLOCKS = 2 ^ 14, 64 -- elements that make another block worth while; blocks of a run
 
 -- What a boolean array with elements picks: `n`, how many; the counts, and the bounds of runs in what is picked, as
--- arguments for tasks; whether these are cut into runs; the parameters that they take.  Waits.
+-- arguments for tasks; whether these are cut into runs; the parameters that they take.  Waits.  A single row is not
+-- cut: an axis of one element stands for as many as another one has.
 local function count(mask)
   local shape, size = core.shape_of(mask), core.size_of(mask)
-  local rows, number = shape[1], native.divided(size) and tonumber(C.lgt_domains(rt)) or 1
+  local rows, number = shape[1], native.divided(size) and math.min(tonumber(C.lgt_domains(rt)), shape[1]) or 1
   local run = math.ceil(rows / number)
   local block = math.max(1, math.floor(BLOCK * rows / size), math.ceil(run / MOST_BLOCKS))
   local blocks = math.ceil(run / block)
