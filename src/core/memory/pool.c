@@ -1,8 +1,8 @@
 /* pool.c - see pool.h.
  *
- * Sizes are rounded up to a quarter of a power of two, four classes for each octave, so a block wastes at most a quarter
- * and programs that allocate the same shapes again and again hit the same list.  Lists are last in, first out: the
- * warmest block is reused first.
+ * Sizes are rounded up to a quarter of a power of two, four classes for each octave, so a fresh block wastes at most a
+ * quarter and programs that allocate the same shapes again and again hit the same list.  A large request may get a free
+ * block of the next two classes.  Lists are last in, first out: the warmest block is reused first.
  */
 #include "memory/pool.h"
 
