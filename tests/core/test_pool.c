@@ -54,6 +54,21 @@ TEST(sizes_that_shrink_are_within_what_was_in_use) {
   lgt_pool_release(pool);
 }
 
+/* Where memory is short a request does not get more than it needs: the next one would lack it. */
+TEST(a_block_that_is_too_large_is_left_to_others) {
+  lgt_pool *pool = lgt_pool_new(100 * MB);
+  int64_t large, middle, again;
+  char *keep = lgt_pool_take(pool, 10 * MB, false, &again),
+       *block = lgt_pool_take(pool, 48 * MB, false, &large);
+  lgt_pool_give(pool, block, large);
+  char *b = lgt_pool_take(pool, 33 * MB, false, &middle), *c = lgt_pool_take(pool, 48 * MB, false, &large);
+  CHECK(b && c && middle < 48 * MB);
+  lgt_pool_give(pool, keep, again);
+  lgt_pool_give(pool, b, middle);
+  if (c) lgt_pool_give(pool, c, large);
+  lgt_pool_release(pool);
+}
+
 /* Three sizes, of which one is in use at a time: in the end their blocks are kept, as half of what is in use always may. */
 TEST(sizes_that_take_turns_are_kept) {
   lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
@@ -124,6 +139,7 @@ int main(void) {
   RUN(sizes_that_change_do_not_pile_up);
   RUN(sizes_that_shrink_are_within_what_was_in_use);
   RUN(sizes_that_take_turns_are_kept);
+  RUN(a_block_that_is_too_large_is_left_to_others);
   RUN(what_is_used_in_each_turn_is_kept);
   RUN(the_limit_holds_with_what_is_idle);
   RUN(what_libraries_hold_counts);

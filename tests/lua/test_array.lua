@@ -981,4 +981,14 @@ check.case("a column anew, in an array of which others want all", function()
   check.equal(y:totable(), { { 1, 2, 3, 4, 9, 6 }, { 7, 8, 9, 10, 4, 12 }, { 13, 14, 15, 16, 1, 18 } })
 end)
 
+-- What is written to a part of the copy, domains write that may not have the rest; then x is written in place.
+check.case("a copy of which some domains keep the former memory", function()
+  local x = np.arange(600 * 500):reshape(600, 500):copy()
+  local y = x:copy()
+  y["400:, :"] = x["200:400, :"]
+  x[":, 3"] = x[":, 3"] * 3 + 1000
+  check.equal({ y(1, 3), y(200, 3), y(350, 3), y(500, 3) }, { 2, 99502, 174502, 149502 })
+  check.equal({ x(1, 3), x(600, 3) }, { 1006, 299502 * 3 + 1000 })
+end)
+
 check.done()

@@ -1,6 +1,7 @@
 -- Tasks get all memory that they need before any of them runs, so that an attempt that lacks some can still give up
 -- what nobody needs, or go elsewhere.  Run with --emulate=3 --emulate-mem=100K, with -n 2 --mem=1088K, with
--- --domains=2 --mem=2176K, and, as "siblings", with -n 2 --domains=2 --mem=130K.
+-- --domains=2 --mem=2176K; as "siblings" with -n 2 --domains=2 --mem=130K, as "masks" with --domains=3 --mem=173100, as
+-- "together" with -n 2 --mem=400K.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -57,6 +58,50 @@ elseif arg[1] == "siblings" then
     check.that(not good and message:find("out of memory", 1, true), message)
     turned:free()
     check.equal(total(), m * (2 * first + m - 1) / 2)
+  end)
+elseif arg[1] == "together" then
+  -- So many writes that an array's elements are brought together, for which a rank has no room.
+  check.case("what a domain was to have for itself, and had no room for, is no contents", function()
+    local n, m = 2 ^ 15, 2 ^ 8
+    local source, x = np.arange(3 * n / 4) + 1.0, np.empty(n)
+    x[{ { n / 4 + 1, n } }] = source
+    lgt.fence()
+    source:free()
+    local weights = np.full({ m }, 1.0):astype("complex128")
+    for i = 1, 40 do
+      x[{ { i, i + m - 1 } }] = np.real(weights * i)
+      lgt.flush()
+    end
+    lgt.fence()
+    local ballast = np.arange(48000) + 1.5
+    lgt.fence()
+    local good, message = pcall(function() return np.sum(x[{ { 1, m } }] * np.real(weights)):item() end)
+    check.that(not good and message:find("out of memory", 1, true), message)
+    ballast:free()
+    good, message = pcall(function() return x(n / 2 + 5) end)
+    check.that(not good and message:find("out of memory", 1, true), message)
+    x:fill(3)
+    check.equal(x(n / 2 + 5), 3)
+  end)
+elseif arg[1] == "masks" then
+  check.case("what is dead makes room for what tells which elements a domain needs", function()
+    local n, sum = 3000, 0
+    local x, y, wanted = np.arange(n) * 0.5, np.arange(n) * 0.25, {}
+    collectgarbage("stop")
+    for turn = 1, 60 do
+      local mask = y:gt(30)
+      x[mask] = y[mask] * 0.9
+      local garbage = x + turn
+      garbage["1:2"] = 3
+    end
+    collectgarbage("restart")
+    for i = 1, n do
+      local value = (i - 1) * 0.25
+      wanted[i] = value > 30 and value * 0.9 or (i - 1) * 0.5
+      sum = sum + wanted[i]
+    end
+    check.that(math.abs(np.sum(x):item() - sum) < 1e-6 * sum)
+    check.equal(x:totable(), wanted)
   end)
 elseif lgt.size() > 1 then
   check.case("only what lacks memory fails", function()

@@ -141,6 +141,13 @@ static lgt_memory *memory_of(const lgt_attempt *try, int s, int domain) {
                                                                   : lgt_map_home(try->binder->map, domain);
 }
 
+/* May a renamed slot that a domain does not touch go on in its former memory?  Not if the group writes there. */
+static bool may_keep_former(const lgt_attempt *try, int s, int domain) {
+  const lgt_plan_group *group = try->group;
+  uint16_t rest = group->slot[s].rest;
+  return rest == LGT_NONE || try->touched.write[domain * group->nslot + rest].ndim < 0;
+}
+
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
@@ -148,13 +155,17 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int64_t waste = 0;
   if (!lgt_map_whole(try->binder->map)) {
     const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
-    if (read->ndim < 0 && write->ndim < 0) { /* others write: what was there is what will be */
-      hold(try, at, former(try, s, domain));
+    lgt_instance *old = former(try, s, domain);
+    bool touches = read->ndim >= 0 || write->ndim >= 0;
+    if (!touches && (!old || may_keep_former(try, s, domain))) {
+      hold(try, at, old); /* others write: what was there is what will be */
       return LGT_OK;
     }
-    lgt_rect touched = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
-    rect = lgt_acquire_margin(try->group, s, &touched, root);
-    const lgt_instance *old = former(try, s, domain);
+    lgt_rect touched = !touches          ? old->rect
+                       : read->ndim < 0  ? *write
+                       : write->ndim < 0 ? *read
+                                         : lgt_rect_bound(read, write);
+    rect = touches ? lgt_acquire_margin(try->group, s, &touched, root) : touched;
     if (old) { /* with all that is valid there: it has a halo of its own */
       waste = old->waste;
       lgt_rect_near(&old->rect, &touched, &waste);

@@ -368,6 +368,8 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   if ((status || bad) && try->group->count > 1) return bad ? LGT_TASK_FAILED : status;
   lgt_status poisoned = find_poison(try);
   if (poisoned) return give_up(try, poisoned, calls);
+  /* For want of memory, perhaps: a collection may give some. */
+  if (bad && !last && !try->poison && !binder->peers) return LGT_NO_MEMORY;
   if (bad) return fail_without_image(try, calls);
   if (status) return refuse(try, status, calls), LGT_OK;
   status = collect_params(try, calls);

@@ -48,6 +48,21 @@ static int64_t key_of(const lgt_binder *binder, int64_t position) {
   return (position + 1) << RANK_BITS | binder->peers->rank;
 }
 
+/* What a domain had no memory for, others have, and it may ask again.  Not what was to become the domain's own, which is lost:
+ * that stays absent.  False when out of memory. */
+static bool forget_absent(const lgt_binder *binder, const lgt_store *store, int domain) {
+  lgt_region *absent = &store->replica[domain].absent;
+  lgt_pieces others = {0};
+  bool good = true;
+  if (!store->history) return lgt_region_clear(absent), true;
+  for (int i = 0; i < absent->count && good; i++)
+    good = lgt_history_lacks(store->history, &binder->map->footprints, NULL, binder->map->first + domain,
+                             &absent->rect[i], &others);
+  for (int i = 0; i < others.count && good; i++) good = lgt_region_remove(absent, &others.piece[i].rect);
+  lgt_mem_free(others.piece);
+  return good;
+}
+
 lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   if (!binder->peers) return status;
   reason why = {.status = status};
@@ -73,7 +88,8 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     if (store->history && !lgt_history_forget_reads(&binder->map->histories, &store->history))
       binder->peers->abort(binder->peers, "out of memory for what becomes of an array");
     for (int d = 0; d < binder->map->local && store->replica; d++)
-      lgt_region_clear(&store->replica[d].absent);
+      if (store->replica[d].absent.count && !forget_absent(binder, store, d))
+        binder->peers->abort(binder->peers, "out of memory for what becomes of an array");
   }
   /* Each rank may have failed in its own way, and need not have what the script looked at. */
   const lgt_failure *own = binder->unreported;

@@ -29,6 +29,7 @@ static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_
   lgt_instance *inst =
       has ? lgt_replica_holder(&x->store[n]->replica[local], rect) : destination(x, n, local);
   if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
+  if (has && lgt_region_meets(&x->store[n]->replica[local].absent, rect)) return NULL;
   return has && x->store[n]->failure ? NULL : inst;
 }
 

@@ -253,6 +253,7 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   int calls = group->count;
   rt->flush.ncall = group->first;
   rt->flush.apart = calls;
+  rt->flush.pattern = 0; /* these calls are no window */
   drop_calls(rt);
 }
 
