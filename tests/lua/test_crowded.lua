@@ -78,6 +78,10 @@ elseif arg[1] == "together" then
     local good, message = pcall(function() return np.sum(x[{ { 1, m } }] * np.real(weights)):item() end)
     check.that(not good and message:find("out of memory", 1, true), message)
     ballast:free()
+    local wide = np.full({ 2000 }, 1.0):astype("complex128")
+    local part = x[{ { n / 2 - 999, n / 2 + 1000 } }]
+    good, message = pcall(function() return np.sum(part * np.real(wide)):item() end)
+    check.that(not good and message:find("no room for elements of other ranks", 1, true), message)
     good, message = pcall(function() return x(n / 2 + 5) end)
     check.that(not good and message:find("out of memory", 1, true), message)
     x:fill(3)
