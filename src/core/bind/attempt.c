@@ -141,11 +141,10 @@ static lgt_memory *memory_of(const lgt_attempt *try, int s, int domain) {
                                                                   : lgt_map_home(try->binder->map, domain);
 }
 
-/* May a renamed slot that a domain does not touch go on in its former memory?  Not if the group writes there. */
-static bool may_keep_former(const lgt_attempt *try, int s, int domain) {
-  const lgt_plan_group *group = try->group;
-  uint16_t rest = group->slot[s].rest;
-  return rest == LGT_NONE || try->touched.write[domain * group->nslot + rest].ndim < 0;
+/* Does the group write, in a domain, the memory that a renamed slot had before? */
+static bool writes_former(const lgt_attempt *try, int s, int domain) {
+  int n = try->group->nslot, rest = try->group->slot[s].rest;
+  return former(try, s, domain) && try->touched.write[domain * n + rest].ndim >= 0;
 }
 
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
@@ -156,20 +155,20 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   if (!lgt_map_whole(try->binder->map)) {
     const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
     lgt_instance *old = former(try, s, domain);
-    bool touches = read->ndim >= 0 || write->ndim >= 0;
-    if (!touches && (!old || may_keep_former(try, s, domain))) {
-      hold(try, at, old); /* others write: what was there is what will be */
-      return LGT_OK;
-    }
-    lgt_rect touched = !touches          ? old->rect
-                       : read->ndim < 0  ? *write
-                       : write->ndim < 0 ? *read
-                                         : lgt_rect_bound(read, write);
-    rect = touches ? lgt_acquire_margin(try->group, s, &touched, root) : touched;
-    if (old) { /* with all that is valid there: it has a halo of its own */
+    if (read->ndim >= 0 || write->ndim >= 0) {
+      lgt_rect touched = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+      rect = lgt_acquire_margin(try->group, s, &touched, root);
+      if (old) { /* with all that is valid there: it has a halo of its own */
+        waste = old->waste;
+        lgt_rect_near(&old->rect, &touched, &waste);
+        rect = lgt_rect_bound(&rect, &old->rect);
+      }
+    } else if (writes_former(try, s, domain)) {
+      rect = old->rect;
       waste = old->waste;
-      lgt_rect_near(&old->rect, &touched, &waste);
-      rect = lgt_rect_bound(&rect, &old->rect);
+    } else { /* others write: what was there is what will be */
+      hold(try, at, old);
+      return LGT_OK;
     }
   }
   try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, &rect);
@@ -359,8 +358,8 @@ static bool is_shared(const lgt_attempt *try, int s) {
          group->launch->kind != LGT_PARTITION_NONE && !is_repeated(try, s);
 }
 
-/* Why the group must run on the host, whose memory arrays have that the host program attached (devices read copies of it), and whose functions
- * calls of C are.  NULL: it need not. */
+/* Why the group must run on the host, whose functions calls of C are, and where memory lies that the host program attached
+ * (devices read copies of it).  NULL: it need not. */
 static const char *must_be_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   if (group->nnative) return "it has no variant for devices";

@@ -6,8 +6,8 @@
 #include "memory/replica.h"
 #include "plan/inline.h"
 
-/* Rates of the host for each worker: rather too good than too bad, for then less goes to devices.  Memory serves no more than so many
- * workers.  What the last-level cache holds is read faster. */
+/* Rates of the host for each worker: rather too good than too bad, for then less goes to devices.  Memory serves no more than
+ * so many workers.  What the last-level cache holds is read faster. */
 static const double HOST_MEMORY = 12e9, HOST_OPERATIONS = 16e9, HOST_STEP = 1e-6;
 enum { HOST_SERVED = 24, HOST_CACHED = 3 };
 /* Of a device: a kernel after another one in its queue; to hand over a task, and to see its end; a copy of few bytes. */

@@ -6,22 +6,22 @@
  *
  *   estimate  of a group: on the host, and on the device, each with the copies that it takes to bring there what only the other
  *             side has; from bytes, operations, and rates (device.h) that follow from what the devices say and from constants
- *   credit    a tenth of what all groups would have taken on the host so far, and all that groups on the device, copies, and waiting for
- *             compilers won or lost compared with that
+ *   credit    a tenth of what all groups would have taken on the host so far, and all that groups on the device, copies, and
+ *             waiting for compilers won or lost compared with that
  *   missed    of a group: what it would have won on the device, had its arrays been there, since it last moved
  *
  * A group goes to the device if
  *
- *   worth     it is faster there with its copies; or has missed as much by now as the copies cost, which a second time takes twice as much,
- *             unless it has run there without copies since
+ *   worth     it is faster there with its copies; or has missed as much by now as the copies cost, which a second time takes
+ *             twice as much, unless it has run there without copies since
  *   credit    is left afterwards, even if all that devices hold were to come back at once
  *   code      is there; waiting for the compiler counts like copies, and if it is not worth that the host goes on meanwhile
  *
  * So arrays of an iteration move once it has run for a while, and then stay.  What runs on the host in any case (calls of C)
  * counts for the credit, too.
  *
- * The devices themselves are opened by the same rule: when what all groups have missed, by the rates of a usual device, exceeds what opening
- * costs, and the credit does.  The runtime does so before its next window (`wanted`).
+ * The devices themselves are opened by the same rule: when what all groups have missed, by the rates of a usual device,
+ * exceeds what opening costs, and the credit does.  The runtime does so before its next window (`wanted`).
  *
  * Belongs to the submitting thread.
  */

@@ -103,8 +103,9 @@ struct lgt_device {
    * for the event.  NULL: `notify` is called after each event. */
   void (*alert)(lgt_event *event);
 
-  /* Other libraries of the process that have the same device; NULL: there are none.  Settle: wait until all that anybody here has put to
-   * it is done.  Share: memory that they may have for longer than the device is open, aligned as other blocks, not zeroed. */
+  /* Other libraries of the process that have the same device; NULL: there are none.  Settle: wait until all that anybody here
+   * has put to it is done.  Share: memory that they may have for longer than the device is open, aligned as other blocks, not
+   * zeroed. */
   lgt_status (*settle)(lgt_device *device);
   lgt_status (*share)(lgt_device *device, size_t bytes, lgt_shared **out);
 

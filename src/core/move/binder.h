@@ -98,19 +98,19 @@ typedef struct lgt_binder {
   const lgt_plan_group *selecting; /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
   lgt_selected *selected;          /* owned: by touch of that group */
   int selected_room;
-  lgt_job *underway, **underway_end; /* messages that have begun and are not done */
-  lgt_eager *eager;                  /* owned: small messages that are on their way (message.c) */
-  int64_t eager_bytes;               /* bytes of these */
-  int64_t share_limit;               /* bytes: a larger array is not gathered, for a rank would lack room */
-  int64_t sent, messages;            /* counters: bytes, and messages, to other ranks */
-  int64_t replicate;                 /* bytes: a task may bring no larger array whole to every rank */
-  lgt_outside offload;               /* how the executor looks after queues of devices (offload.h) */
-  lgt_lane lane[LGT_MOST_LANES];     /* what is in these queues: those of the first device, of the next one, ... */
-  int64_t device_tasks, queue_waits; /* counters; of what queues are told to wait for */
-  int64_t copied;                    /* counter: tasks that were made by copying (template.h) */
-  int64_t host_groups;               /* counter: groups that ran on the host although there are devices */
-  bool strict;                       /* such a group is refused */
-  lgt_side side;
+  lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
+  lgt_eager *eager;                               /* owned: small messages that are on their way (message.c) */
+  int64_t eager_bytes;                            /* bytes of these */
+  int64_t share_limit;                            /* bytes: a larger array is not gathered, for a rank would lack room */
+  int64_t sent, messages;                         /* counters: bytes, and messages, to other ranks */
+  int64_t replicate;                              /* bytes: a task may bring no larger array whole to every rank */
+  lgt_outside offload;                            /* how the executor looks after queues of devices (offload.h) */
+  lgt_lane lane[LGT_MOST_LANES];                  /* what is in these queues: those of the first device, of the next one, ... */
+  int64_t device_tasks, queue_waits;              /* counters; of what queues are told to wait for */
+  int64_t copied;                                 /* counter: tasks that were made by copying (template.h) */
+  int64_t host_groups;                            /* counter: groups that ran on the host although there are devices */
+  bool strict;                                    /* such a group is refused */
+  lgt_side side;                                  /* where groups run that may run on either */
   lgt_outside messaging;                          /* how the executor looks after messages */
   bool dry;                                       /* tasks do nothing: for measuring what comes before them */
   bool check;                                     /* verify each kernel's accesses against its slots */

@@ -296,76 +296,6 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   return LGT_OK;
 }
 
-static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found,
-                      lgt_region *missing);
-static lgt_status find_sent(const lgt_exchange *x, int n, const lgt_piece *piece, int elem,
-                            lgt_instance **out);
-static void release_pieces(const lgt_exchange *x, const lgt_piece *placed, int n);
-
-/* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
-static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
-  lgt_binder *binder = x->binder;
-  const lgt_replica *replica = x->store[0]->replica;
-  lgt_region rest = {0}, missing = {0};
-  lgt_pieces found = {0};
-  int n = binder->pieces.count;
-  bool good = lgt_region_add(&rest, rect);
-  for (int i = 0; i < n && good; i++) {
-    const lgt_piece *piece = &binder->pieces.piece[i];
-    good = lgt_region_remove(&rest, &piece->rect);
-    if (good && lgt_is_here(binder, piece->from)) good = find_here(x, 0, piece, &found, &missing);
-  }
-  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &found);
-  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
-  for (int i = 0; copies && i < found.count; i++)
-    copies[i] = lgt_copy_of(found.piece[i].inst, to, &found.piece[i].rect);
-  lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
-  if (!status && found.count) status = lgt_copy_submit(binder, copies, found.count);
-  lgt_mem_free(copies);
-  lgt_mem_free(found.piece);
-  lgt_region_fini(&rest);
-  lgt_region_fini(&missing);
-  return status;
-}
-
-lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
-  lgt_exchange x = {.binder = binder, .nstore = 1, .store = &store};
-  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
-  lgt_arena_reset(&binder->arena);
-  binder->pieces.count = 0;
-  binder->agreed.exchanges++;
-  bool good = lgt_store_replicas(binder->map, store) != NULL;
-  const lgt_footprint what = {.whole = *rect};
-  int first;
-  if (good) good = lgt_moves_pieces(binder, store->history, &what, LGT_NOBODY, &first);
-  lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
-  lgt_status status = good ? LGT_OK : lgt_no_memory_to_launch();
-  int n = binder->pieces.count;
-  if (!status && n && binder->peers) {
-    lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *placed);
-    int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
-    if (!placed || !owner) status = lgt_no_memory_to_launch();
-    int elem = lgt_dtype_size(root->dtype), count = 0;
-    for (; count < n && !status; count++) {
-      const lgt_piece *piece = &binder->pieces.piece[count];
-      owner[count] = lgt_rank_of(binder, piece->from);
-      placed[count] = *piece;
-      placed[count].inst = to ? lgt_instance_retain(to) : NULL;
-      if (!lgt_is_here(binder, piece->from)) continue;
-      lgt_instance_release(binder->map, to);
-      status = find_sent(&x, 0, piece, elem, &placed[count].inst);
-    }
-    if (!status) status = lgt_message_share(binder, lgt_message_tag(binder, 0, 0), placed, owner, n, elem);
-    if (placed) release_pieces(&x, placed, count);
-  }
-  if (!status && to) status = copy_here_to(&x, rect, to);
-  if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
-  if (status) lgt_instance_release(binder->map, to);
-  if (status) return status;
-  *out = to;
-  return to ? LGT_OK : LGT_NO_MEMORY;
-}
-
 static int number_of_slot(const lgt_exchange *x, const lgt_plan_slot *slot) {
   return x->group->notes->of_slot[slot - x->group->slot];
 }
@@ -462,7 +392,7 @@ static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_
     *all = *piece;
     all->inst = inst;
     lgt_runs_retain(all->runs);
-    return add_absent(replica, piece, missing);
+    return true;
   }
   if (x->store[n]->failure) return true;
   lgt_region rest = {0};
@@ -544,6 +474,70 @@ static lgt_status find_sent(const lgt_exchange *x, int n, const lgt_piece *piece
 
 static void release_pieces(const lgt_exchange *x, const lgt_piece *placed, int n) {
   for (int i = 0; i < n; i++) lgt_instance_release(x->binder->map, placed[i].inst);
+}
+
+/* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
+static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
+  lgt_binder *binder = x->binder;
+  const lgt_replica *replica = x->store[0]->replica;
+  lgt_region rest = {0}, missing = {0};
+  lgt_pieces found = {0};
+  int n = binder->pieces.count;
+  bool good = lgt_region_add(&rest, rect);
+  for (int i = 0; i < n && good; i++) {
+    const lgt_piece *piece = &binder->pieces.piece[i];
+    good = lgt_region_remove(&rest, &piece->rect);
+    if (good && lgt_is_here(binder, piece->from)) good = find_here(x, 0, piece, &found, &missing);
+  }
+  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &found);
+  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
+  for (int i = 0; copies && i < found.count; i++)
+    copies[i] = lgt_copy_of(found.piece[i].inst, to, &found.piece[i].rect);
+  lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
+  if (!status && found.count) status = lgt_copy_submit(binder, copies, found.count);
+  lgt_mem_free(copies);
+  lgt_mem_free(found.piece);
+  lgt_region_fini(&rest);
+  lgt_region_fini(&missing);
+  return status;
+}
+
+lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
+  lgt_exchange x = {.binder = binder, .nstore = 1, .store = &store};
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_arena_reset(&binder->arena);
+  binder->pieces.count = 0;
+  binder->agreed.exchanges++;
+  bool good = lgt_store_replicas(binder->map, store) != NULL;
+  const lgt_footprint what = {.whole = *rect};
+  int first;
+  if (good) good = lgt_moves_pieces(binder, store->history, &what, LGT_NOBODY, &first);
+  lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
+  lgt_status status = good ? LGT_OK : lgt_no_memory_to_launch();
+  int n = binder->pieces.count;
+  if (!status && n && binder->peers) {
+    lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *placed);
+    int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
+    if (!placed || !owner) status = lgt_no_memory_to_launch();
+    int elem = lgt_dtype_size(root->dtype), count = 0;
+    for (; count < n && !status; count++) {
+      const lgt_piece *piece = &binder->pieces.piece[count];
+      owner[count] = lgt_rank_of(binder, piece->from);
+      placed[count] = *piece;
+      placed[count].inst = to ? lgt_instance_retain(to) : NULL;
+      if (!lgt_is_here(binder, piece->from)) continue;
+      lgt_instance_release(binder->map, to);
+      status = find_sent(&x, 0, piece, elem, &placed[count].inst);
+    }
+    if (!status) status = lgt_message_share(binder, lgt_message_tag(binder, 0, 0), placed, owner, n, elem);
+    if (placed) release_pieces(&x, placed, count);
+  }
+  if (!status && to) status = copy_here_to(&x, rect, to);
+  if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
+  if (status) lgt_instance_release(binder->map, to);
+  if (status) return status;
+  *out = to;
+  return to ? LGT_OK : LGT_NO_MEMORY;
 }
 
 /* A message of pieces for all ranks. */

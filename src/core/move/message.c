@@ -30,11 +30,9 @@ struct lgt_job_message {
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
 
-enum { DIRECT = 1 << 20 }; /* bytes from which on a message goes to its place at once */
-enum {
-  SMALL = 32 << 10,
-  MOST_EAGER = 16 << 20
-}; /* bytes: up to which the submitting thread packs by itself */
+/* Bytes: from which on a message goes to its place at once; up to which the submitting thread packs by itself, unless more than
+ * the last number are on their way. */
+enum { DIRECT = 1 << 20, SMALL = 32 << 10, MOST_EAGER = 16 << 20 };
 
 /* A small message that is on its way, whose task is done. */
 struct lgt_eager {
@@ -441,6 +439,7 @@ static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message 
   job->task.outside = &binder->messaging;
   job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
   lgt_status status = lgt_job_submit(binder, job);
+  if (status) job->message->poisoned = true; /* it does not hold all that it copies */
   begin_ready(binder);
   return status;
 }

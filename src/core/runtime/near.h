@@ -11,8 +11,8 @@
 #include "device/device.h"
 
 enum { LGT_MOST_DEVICES_OF_MACHINE = 64 };
-/* `each` devices for each of `nrank` ranks.  Of a device its place on the bus, of a rank a core, or -1: anywhere.  The numbers of rank
- * r's are out[r * each], ...  `topology` has PCI devices; NULL: nothing is known. */
+/* `each` devices for each of `nrank` ranks.  Of a device its place on the bus, of a rank a core, or -1: anywhere.  The
+ * numbers of rank r's are out[r * each], ...  `topology` has PCI devices; NULL: nothing is known. */
 void lgt_near_assign(hwloc_topology_t topology, char (*bus)[LGT_BUS_ID], int ndevice, const int *core, int nrank, int each,
                      int *out);
 

@@ -1,7 +1,8 @@
 /* share.h - memory of devices that arrays share with other libraries of the process, which have the same device.
  *
- * Memory that is given becomes an instance of the array, its *home*, as attached memory of the host does.  But an array need not be
- * written there: what the host computes is elsewhere until the home is given back (detach).  For arrays of a process with one domain.
+ * Memory that is given becomes an instance of the array, its *home*, as attached memory of the host does.  But an array need
+ * not be written there: what the host computes is elsewhere until the home is given back (detach).  For arrays of a process
+ * with one domain.
  */
 #ifndef LGT_SHARE_H
 #define LGT_SHARE_H

@@ -12,8 +12,8 @@
  * Where the program goes along known traces already there is nothing to search for.
  *
  * The search is made by a thread of its own.  Its result is taken in when a number of launches have gone by, whether it was there
- * before or has to be waited for: so all ranks take it in at the same place of the stream.  A rank that had to wait wishes for more
- * launches; that is agreed on where ranks agree anyway (agree.h).
+ * before or has to be waited for: so all ranks take it in at the same place of the stream.  A rank that had to wait wishes
+ * for more launches; that is agreed on where ranks agree anyway (agree.h).
  *
  * Belongs to the submitting thread, but for jobs that wait for the miner's own: `lock` protects their list and what is in them.
  */

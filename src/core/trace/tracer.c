@@ -20,9 +20,6 @@ static const struct {
 #undef ABORTED
 };
 
-const char *lgt_trace_reason_text(int reason) { return reasons[reason].text; }
-bool lgt_trace_reason_evicts(int reason) { return reasons[reason].evicts; }
-
 static void count(lgt_tracer *tracer, lgt_trace_reason reason, int64_t n) {
   tracer->stats.reason[reason] += n;
   if (n) lgt_log(TRACE, 3, "%s: %s", reasons[reason].evicts ? "evicted" : "aborted", reasons[reason].text);

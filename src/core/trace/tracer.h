@@ -47,8 +47,6 @@ typedef enum lgt_trace_reason {
   LGT_TRACE_REASONS
 } lgt_trace_reason;
 /* clang-format on */
-const char *lgt_trace_reason_text(int reason);
-bool lgt_trace_reason_evicts(int reason);
 
 typedef struct lgt_tracer_stats {
   int64_t launches; /* that were replayed */
@@ -79,7 +77,8 @@ lgt_status lgt_tracer_init(lgt_tracer *tracer, const lgt_config *config);
 void lgt_tracer_fini(lgt_tracer *tracer);
 /* The window has n launches, whose tokens are given: where is it cut?  `look`: all must go. */
 lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool look);
-/* The first n launches have been a window, and are gone.  `pattern`: how their stores repeated; 0: they were no window, but parts of one. */
+/* The first n launches have been a window, and are gone.  `pattern`: how their stores repeated; 0: they were no window, but
+ * parts of one. */
 void lgt_tracer_dropped(lgt_tracer *tracer, int n, lgt_trace *trace, uint64_t pattern, bool look);
 /* The plan of the window's first n launches, which go along the trace, or NULL; *pattern as above.  Numbers the stores. */
 lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *window, lgt_stores *stores, int n, uint64_t *pattern);
