@@ -82,6 +82,36 @@ TEST(failures_pass_from_one_to_the_next) {
   CHECK_EQ(failed, 3 + 2 + 1 + 1);
 }
 
+static lgt_status refuses(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                          int64_t hi) {
+  (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
+  return lgt_err(LGT_TASK_FAILED, "refused");
+}
+
+static int told; /* ends of jobs that were asked for */
+static void tell(lgt_event *event) { told += event != NULL; }
+
+/* A task that failed before it was put into its queue is over when the one before it is: that end is told of. */
+TEST(an_end_is_told_of_for_what_has_failed) {
+  open_devices("1");
+  lgt_id bad = filled(N, 1, 0), x = apply_now("a1 c1 add =0", filled(N, 1, 0), 0);
+  CHECK(!lgt_fence(rt));
+  CHECK(!launch(rt, native_kind(rt, "refuses", "w", "align(0.0)", refuses), 1, bad));
+  (void)lgt_flush(rt);
+  hold(true);
+  device(0)->alert = tell;
+  lgt_id y = apply_now("a1 c1 add =0", x, 0);
+  CHECK(y && apply_now("a1 a2 add =0", y, bad));
+  while (lgt_exec_help(rt->exec)) continue;
+  const lgt_lane *lane = &rt->binder.lane[LGT_QUEUE_KERNELS];
+  CHECK(lane->last && lane->first != lane->last && !lane->last->offload->recorded && !told);
+  rt->binder.offload.alert(rt->binder.offload.context, &lane->last->task);
+  CHECK_EQ(told, 1);
+  hold(false);
+  (void)lgt_fence(rt);
+  lgt_close(rt);
+}
+
 /* A chain in a queue that is held: what each task reads dies with it, and the one after the next writes there, behind it. */
 static void hand_over(const char *devices) {
   open_devices(devices);
@@ -109,6 +139,7 @@ int main(void) {
   RUN(nothing_waits_for_several_devices);
   RUN(queues_wait_once);
   RUN(failures_pass_from_one_to_the_next);
+  RUN(an_end_is_told_of_for_what_has_failed);
   RUN(memory_is_handed_over);
   RUN(memory_of_several_devices_is_handed_over);
   return check_done();

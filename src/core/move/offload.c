@@ -124,16 +124,40 @@ static bool follow(lgt_task *before, lgt_task *after) {
   return true;
 }
 
-/* In each lane the first end that matters to somebody. */
+/* Tells when a job in its queue is over. */
+static void alert_of(lgt_event *event, const lgt_device *device) {
+  if (device->alert) device->alert(event);
+}
+
+/* A job that is not in its queue is over when those before it are: the last one in its lane, and those in others. */
+static void alert_before(const lgt_binder *binder, const lgt_job *job, const lgt_job *last) {
+  const struct lgt_job_offload *p = job->offload;
+  if (last) alert_of(last->offload->event, last->offload->place->device);
+  for (int i = 0; i < p->nneed; i++) {
+    const lgt_need *need = &p->need[i];
+    const lgt_memory *place = &binder->map->memory[1 + need->lane / LGT_QUEUES];
+    if (binder->lane[need->lane].done < need->number) alert_of(need->event, place->device);
+  }
+}
+
+/* In each lane the first end that matters to somebody.  Who waits for a job that has failed, and is in no queue, waits for
+ * those before it. */
 static void alert(void *context, lgt_task *task) {
   const lgt_binder *binder = context;
   for (int l = 0; l < (binder->map->nmemory - 1) * LGT_QUEUES; l++) {
-    const lgt_job *job = binder->lane[l].first;
-    while (job && !job->task.watched && &job->task != task) job = job->offload->next;
-    if (!job || job->offload->alerted || !job->offload->recorded) continue;
-    const lgt_device *device = job->offload->place->device;
-    if (device->alert) device->alert(job->offload->event);
-    job->offload->alerted = true;
+    const lgt_job *last = NULL; /* in the queue */
+    bool found = false;
+    for (lgt_job *job = binder->lane[l].first; job; job = job->offload->next) {
+      struct lgt_job_offload *p = job->offload;
+      bool first = !found && (job->task.watched || &job->task == task);
+      if (!p->alerted && (first || !p->recorded)) {
+        if (p->recorded) alert_of(p->event, p->place->device);
+        else alert_before(binder, job, last);
+        p->alerted = true;
+      }
+      found |= first;
+      if (p->recorded) last = job;
+    }
   }
 }
 
