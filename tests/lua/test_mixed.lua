@@ -122,6 +122,31 @@ check.case("rows that lie apart", function()
   for i = 1, n, 7 do check.equal(x[i]:totable(), wanted[i]) end
 end)
 
+-- Elements that lie apart are read together, each in memory of its own.
+check.case("the elements of a diagonal, one by one", function()
+  local n = 48
+  local x = np.arange(n * n):reshape(n, n) % 13 + 1.0
+  local y, trace, wanted = np.ones(n, n), 0, 0
+  lgt.fence()
+  local before = lgt.stats().fused_groups
+  for k = 1, n do trace = trace + np.sqrt(x[{ k, k }]) end
+  lgt.fence()
+  local one = lgt.stats().fused_groups
+  for k = n, 1, -1 do y = y * x[{ k, n + 1 - k }] % 7 end
+  lgt.fence()
+  local two = lgt.stats().fused_groups
+  check.that(not fused or (one - before < n / 8 and two - one < n / 8), (one - before) .. ", " .. (two - one))
+  local last = 1
+  for k = 1, n do wanted = wanted + math.sqrt(((k - 1) * n + k - 1) % 13 + 1) end
+  for k = n, 1, -1 do last = last * (((k - 1) * n + n - k) % 13 + 1) % 7 end
+  check.equal(trace(), wanted)
+  check.that(np.array_equal(y, np.full({ n, n }, last)))
+  x[{ 3, 3 }] = 100
+  local both = x[{ 1, n }] + x[{ n, 1 }] * x[{ 3, 3 }]
+  x[{ n, 1 }] = both
+  check.equal(x(n, 1), both())
+end)
+
 -- Memory that grows again and again grows ahead.
 check.case("an array that is filled column by column", function()
   local n = 120

@@ -559,8 +559,10 @@ static bool is_scattered(const lgt_solver *solver, const lgt_stores *stores, con
   return false;
 }
 
-/* The launch of the window that writes where something is already, in several tiles, over the same extent; NULL: there is none. */
+/* The launch of the window that writes where something is already, in several tiles, over the same extent, or one on a single
+ * number; NULL: there is none. */
 static const lgt_partition *anchor_of(const lgt_solver *solver, const lgt_space *space) {
+  if (!space->ndim) return solver->number;
   for (int i = 0; i < LGT_ANCHORS && solver->anchor[i]; i++) {
     const lgt_partition *p = solver->anchor[i];
     bool same = p->ndim == space->ndim && p->ncolour > 1;
@@ -580,7 +582,7 @@ static bool goes_across(const lgt_partition *p) {
 
 /* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
  * part stays where it is.  What is written has the first word.  What is only read comes to the tiles of others over the same
- * extent, which may want the result: a row, to those who work on columns. */
+ * extent, which may want the result: a row, to those who work on columns; or a number to the owner of the one before it. */
 static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
                                          const lgt_call *call, const lgt_space *space,
                                          const lgt_solver_key_state *state, const char **reason) {
@@ -589,7 +591,9 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
       if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
       const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a), *anchor = NULL;
       if (p && p->ncolour == 1 && !writes) anchor = anchor_of(solver, space);
-      *reason = anchor ? "where others over this extent write" : "where the part is";
+      *reason = !anchor                    ? "where the part is"
+                : anchor == solver->number ? "where the number before it is"
+                                           : "where others over this extent write";
       if (p && !writes && goes_across(p)) return settle(solver, stores, call, space, state, p);
       if (p) return anchor ? anchor : p;
     }

@@ -20,7 +20,7 @@
  * shifted against each other, so that their launches fuse: with tiles of one size, launches over one extent have the same
  * ones, wherever their views begin, as long as only thin halos move for that; else natural.  What is too small for two
  * tiles runs where the part of a cut array lies that it touches, or, if it only reads that part, with the tiles of others over
- * its extent; else everywhere.
+ * its extent, or, of single numbers, where the one before it ran; else everywhere.
  */
 #ifndef LGT_CONSTRAINT_H
 #define LGT_CONSTRAINT_H
@@ -97,6 +97,7 @@ typedef struct lgt_solver {
   int most;                                 /* tiles */
   int64_t min_tile;                         /* elements */
   const lgt_partition *recent[8];           /* launches before this one, the newest first; NULL: no more */
+  const lgt_partition *number;              /* the newest of them on single numbers that has an owner; NULL: none */
   const lgt_partition *anchor[LGT_ANCHORS]; /* launches of the window that write where something is already; NULL: no more */
 } lgt_solver;
 

@@ -218,6 +218,7 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, const lg
     memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
     recent[0] = out->launch;
   }
+  if (!out->launch->ndim && out->launch->kind == LGT_PARTITION_TILING) fuser->solver.number = out->launch;
   return LGT_OK;
 }
 
@@ -256,6 +257,7 @@ static lgt_status describe_calls(lgt_fuser *fuser, const lgt_window *window, int
       state[r] = (lgt_solver_key_state){plan->root[r].key = lgt_store_at(fuser->stores, window->root[r])->key,
                                         false};
     memset(solver->recent, 0, sizeof solver->recent);
+    solver->number = NULL;
     memcpy(solver->anchor, anchor, sizeof anchor);
     for (int i = 0; i < n && !status; i++) {
       status = describe_call(fuser, &window->call[i], state, &plan->call[i]);

@@ -12,6 +12,7 @@ enum { MAX_GROUP_CALLS = 512 };
  * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
  * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
 enum { CORNERS = 3, SAMPLES = 2 << CORNERS };
+enum { FEW = 16 }; /* elements: what holds them apart takes more */
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
   uint16_t call; /* the first of it, ... */
@@ -70,27 +71,30 @@ static uint8_t first_arg(const lgt_plan_call *call, int arg) {
   return (uint8_t)arg;
 }
 
-static uint8_t part_of(const lgt_plan_call *call, int arg) {
+/* The part of its root that an argument has: of what a call from `first` on reads through the same view, or a new one; 0: there are
+ * too many, or, unless `anew`, there is none yet. */
+static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *call, int arg, bool anew) {
   int part = 1;
-  for (int a = 0; a < arg; a++) {
-    if (call->root[a] != call->root[arg] || !call->part[a]) continue;
-    if (call->layout[a] == call->layout[arg]) return call->part[a];
-    if (call->part[a] >= part) part = call->part[a] + 1;
-  }
-  return (uint8_t)part;
+  for (const lgt_plan_call *c = &plan->call[first]; c <= call; c++)
+    for (int a = 0; a < (c == call ? arg : c->nargs); a++) {
+      if (c->root[a] != call->root[arg] || !c->part[a]) continue;
+      if (c->layout[a] == call->layout[arg]) return c->part[a];
+      if (c->part[a] >= part) part = c->part[a] + 1;
+    }
+  return anew && part <= UINT8_MAX ? (uint8_t)part : 0;
 }
 
-/* The part that the first call which touches a root reads through the same view; 0: none. */
-static uint8_t same_part(const lgt_plan_call *first, const lgt_plan_call *call, int arg) {
-  for (int a = 0; a < first->nargs; a++)
-    if (first->root[a] == call->root[arg] && first->layout[a] == call->layout[arg] && first->part[a])
-      return first->part[a];
-  return 0;
+/* Does no call of the plan's newest group write a root? */
+static bool only_read(const lgt_plan *plan, const reaches *all, uint16_t root) {
+  const members *m = &all->member[root];
+  uint64_t writers = 0;
+  for (int w = 0; w < MEMBER_WORDS && m->group == plan->ngroup; w++) writers |= m->writer[w];
+  return !writers;
 }
 
 /* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
  * would need all between?  If not, or if that is less than any tile, it is one of the group.  Arguments of its first call that
- * do are given parts. */
+ * do are given parts, and so are few elements that a later one reads. */
 static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
@@ -109,28 +113,30 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     int64_t waste[SAMPLES];
     if (r->split && next > group->first) {
       if (lgt_kind_writes(call->kind, a)) return true;
-      call->part[a] = same_part(first, call, a);
+      call->part[a] = part_of(plan, r->call, call, a, false);
     }
     if (same || call->part[a]) continue;
-    for (int i = 0; i < all->ntile && !far; i++) {
+    bool few = true;
+    for (int i = 0; i < all->ntile; i++) {
       lgt_rect rect = sample_rect(fuser, call, a, all, i);
       if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, all, i), r->waste[i] = 0;
       bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
       box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
       waste[i] = r->waste[i];
-      far = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
-      if (waste[i] < fuser->solver.min_tile && next > group->first) far = false;
+      bool apart = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+      far = far || (apart && (waste[i] >= fuser->solver.min_tile || next == group->first));
+      few = few && lgt_rect_size(&rect) <= FEW;
     }
-    if (far && next > group->first) return true;
     if (!far) {
       r->boxed = true;
       memcpy(r->box, box, sizeof box);
       memcpy(r->waste, waste, sizeof waste);
     }
-    if (far && may_split(fuser, call, a)) {
-      call->part[a] = part_of(call, a);
-      r->split = group->split = true;
-    }
+    if (far && may_split(fuser, call, a) &&
+        (next == group->first || (few && only_read(plan, all, call->root[a]))))
+      call->part[a] = part_of(plan, r->call, call, a, true);
+    if (call->part[a]) r->split = group->split = true;
+    else if (far && next > group->first) return true;
   }
   return false;
 }
