@@ -68,9 +68,18 @@ static void pages_free(const lgt_pool *pool, void *block, int64_t rounded) {
   else lgt_mem_pages_free(block, bytes_of(rounded));
 }
 
+/* The class after c (-1: the first) that ever had a free block; -1: there is none.  A program has few of them. */
+static int next_kept(const lgt_pool *pool, int c) {
+  for (c++; c < LGT_POOL_CLASSES; c = (c / 64 + 1) * 64) {
+    uint64_t rest = pool->kept[c / 64] >> c % 64;
+    if (rest) return c + __builtin_ctzll(rest);
+  }
+  return -1;
+}
+
 static void trim(lgt_pool *pool) {
   if (!pool->idle) return;
-  for (int c = 0; c < LGT_POOL_CLASSES && pool->idle; c++)
+  for (int c = -1; pool->idle && (c = next_kept(pool, c)) >= 0;)
     for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
       pages_free(pool, block, class_size(c));
       pool->idle -= class_size(c);
@@ -95,10 +104,9 @@ static int64_t give_oldest(lgt_pool *pool, int c, int n) {
 
 /* Give back blocks, until there are so many bytes of them: `unused`: only what nobody has taken since the last look. */
 static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
-  for (int c = 0; c < LGT_POOL_CLASSES && pool->idle && bytes > 0; c++) {
+  for (int c = -1; pool->idle && bytes > 0 && (c = next_kept(pool, c)) >= 0;) {
     int n = unused ? pool->unused[c] : pool->spare[c].count;
-    if (!n || class_size(c) < LGT_SCRATCH_COUNTED)
-      continue; /* some numbers are of no class: these have no blocks */
+    if (!n || class_size(c) < LGT_SCRATCH_COUNTED) continue;
     int64_t most = bytes / class_size(c) + 1;
     n = n < most ? n : (int)most;
     bytes -= give_oldest(pool, c, n);
@@ -119,7 +127,7 @@ static void make_way(lgt_pool *pool, int c, int64_t bytes) {
 
 static void look(lgt_pool *pool) {
   shrink(pool, INT64_MAX, true);
-  for (int c = 0; c < LGT_POOL_CLASSES; c++) pool->unused[c] = pool->spare[c].count;
+  for (int c = -1; (c = next_kept(pool, c)) >= 0;) pool->unused[c] = pool->spare[c].count;
   pool->look = pool->served + pool->used - pool->idle;
 }
 
@@ -170,6 +178,7 @@ static void give(lgt_pool *pool, char *block, int64_t rounded) {
   int c = class_of(rounded, &same);
   lgt_assert(same == rounded);
   if (lgt_spares_give(&pool->spare[c], block)) {
+    pool->kept[c / 64] |= (uint64_t)1 << c % 64;
     pool->idle += rounded;
     return;
   }

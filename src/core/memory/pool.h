@@ -33,17 +33,18 @@ typedef struct lgt_pool {
   int64_t limit;      /* bytes; written by the submitting thread, with the lock */
   atomic_bool lock;   /* held for moments; protects the fields below */
   int refs;
-  int64_t used;                       /* bytes that count, including those of free blocks */
-  int64_t idle;                       /* bytes of free blocks */
-  int64_t scratch;                    /* bytes of scratch memory */
-  _Atomic int64_t outside;            /* bytes of libraries' memory; not under the lock */
-  int64_t asked;                      /* bytes of the last request for which there was no room */
-  lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size */
-  int unused[LGT_POOL_CLASSES];       /* by size: free blocks that were not taken since the last look */
-  int64_t served, look;               /* bytes of blocks taken so far; when to look again */
-  int64_t most;                       /* bytes that were ever in use at once, as far as fresh blocks tell */
-  int missed[LGT_POOL_CLASSES];       /* by size: free blocks that went although they may be needed again */
-  int64_t again;                      /* bytes of those that were */
+  int64_t used;                         /* bytes that count, including those of free blocks */
+  int64_t idle;                         /* bytes of free blocks */
+  int64_t scratch;                      /* bytes of scratch memory */
+  _Atomic int64_t outside;              /* bytes of libraries' memory; not under the lock */
+  int64_t asked;                        /* bytes of the last request for which there was no room */
+  lgt_spares spare[LGT_POOL_CLASSES];   /* owned: free blocks, by size */
+  uint64_t kept[LGT_POOL_CLASSES / 64]; /* the sizes that ever had a free block, as bits */
+  int unused[LGT_POOL_CLASSES];         /* by size: free blocks that were not taken since the last look */
+  int64_t served, look;                 /* bytes of blocks taken so far; when to look again */
+  int64_t most;                         /* bytes that were ever in use at once, as far as fresh blocks tell */
+  int missed[LGT_POOL_CLASSES];         /* by size: free blocks that went although they may be needed again */
+  int64_t again;                        /* bytes of those that were */
 } lgt_pool;
 
 /* With one reference; NULL when out of memory. */
