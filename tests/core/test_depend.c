@@ -88,6 +88,7 @@ static void random_tasks(int cpus) {
         j->expected[i] = last[i];
         if (what == 2) last[i] = t;
       }
+      if (random_below(2)) lgt_exec_together(exec);
       for (int i = 0; i < j->nread; i++) CHECK(lgt_depend_read(exec, &j->task, inst[j->read[i]]));
       for (int i = 0; i < j->nwrite; i++) CHECK(lgt_depend_write(exec, &j->task, inst[j->write[i]]));
       lgt_exec_submit(exec, &j->task);
@@ -172,26 +173,32 @@ TEST(who_only_waits_does_not_fail) {
 }
 
 TEST(memory_may_run_out) {
-  static job jobs[2];
+  enum {
+    READERS = LGT_FEW_EDGES,
+    NUM = READERS + 2
+  }; /* a writer, as many readers as it has room for, one task more */
+  static job jobs[NUM];
   lgt_exec *exec;
   CHECK(!lgt_exec_new(1, &exec));
   setup();
-  make(&jobs[0], 0, 1 << 20);
-  make(&jobs[1], 1, 1 << 20);
+  for (int t = 0; t < NUM; t++) make(&jobs[t], t, 1 << 20);
   lgt_mem_fail_at(1);
   CHECK(!lgt_depend_read(exec, &jobs[0].task, inst[0]));
   lgt_mem_fail_at(0);
   CHECK_EQ(inst[0]->refs, 1);
   CHECK(lgt_depend_write(exec, &jobs[0].task, inst[0]));
+  for (int t = 1; t <= READERS; t++) CHECK(lgt_depend_read(exec, &jobs[t].task, inst[0]));
   lgt_mem_fail_at(1);
-  CHECK(!lgt_depend_write(exec, &jobs[1].task, inst[0]));
+  CHECK(!lgt_depend_write(exec, &jobs[NUM - 1].task, inst[0]));
   lgt_mem_fail_at(0);
-  CHECK_EQ(inst[0]->refs, 2);
+  CHECK_EQ(inst[0]->refs, 2 + READERS);
   CHECK(inst[0]->writer == &jobs[0].task);
-  lgt_exec_submit(exec, &jobs[0].task);
-  lgt_exec_wait(exec, &jobs[0].task);
-  lgt_depend_retire(&map, &jobs[0].task, inst[0]);
-  lgt_exec_forget(&jobs[0].task);
+  for (int t = 0; t <= READERS; t++) lgt_exec_submit(exec, &jobs[t].task);
+  for (int t = 0; t <= READERS; t++) {
+    lgt_exec_wait(exec, &jobs[t].task);
+    lgt_depend_retire(&map, &jobs[t].task, inst[0]);
+    lgt_exec_forget(&jobs[t].task);
+  }
   teardown();
   lgt_exec_free(exec);
 }

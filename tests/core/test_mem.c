@@ -78,6 +78,36 @@ TEST(an_array_grows) {
   lgt_mem_free(array);
 }
 
+TEST(blocks_that_come_and_go_are_kept_by_size) {
+  enum { MANY = LGT_BLOCKS_KEPT + 5 };
+  lgt_blocks blocks = {0};
+  int64_t live = lgt_mem_live();
+  char *block[MANY], *other = lgt_blocks_take(&blocks, 700);
+  lgt_blocks_give(&blocks, other, 700);
+  char *same = lgt_blocks_take(&blocks, 1000), *larger = lgt_blocks_take(&blocks, 1025);
+#if !defined(__SANITIZE_ADDRESS__)
+  CHECK(same == other); /* both are of at most 1024 bytes ... */
+#endif
+  CHECK(larger != other); /* ... which this one is not */
+  memset(same, 1, 1000);
+  memset(larger, 1, 1025);
+  lgt_blocks_give(&blocks, same, 1000);
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_blocks_take(&blocks,
+                         1000)); /* a kept block counts as an allocation, so that tests may make it fail */
+  lgt_mem_fail_at(0);
+  lgt_blocks_give(&blocks, larger, 1025);
+  for (int i = 0; i < MANY; i++) CHECK((block[i] = lgt_blocks_take(&blocks, 1)) != NULL);
+  for (int i = 0; i < MANY; i++) lgt_blocks_give(&blocks, block[i], 1);
+  CHECK(blocks.spare[0].count <= LGT_BLOCKS_KEPT); /* the others went */
+  size_t huge = (size_t)LGT_BLOCK_LEAST << LGT_BLOCK_CLASSES;
+  char *one = lgt_blocks_take(&blocks, huge);
+  memset(one, 1, huge);
+  lgt_blocks_give(&blocks, one, huge);
+  lgt_blocks_fini(&blocks);
+  CHECK_EQ(lgt_mem_live(), live);
+}
+
 TEST(elements_are_aligned) {
   static const size_t sizes[] = {0, 1, 63, 64, 1000, 1 << 20, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 9 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -220,6 +250,7 @@ int main(void) {
   RUN(the_chosen_allocation_fails);
   RUN(memory_runs_out);
   RUN(an_array_grows);
+  RUN(blocks_that_come_and_go_are_kept_by_size);
   RUN(elements_are_aligned);
   RUN(large_blocks_begin_at_different_places_of_a_huge_page);
   RUN(reserved_space_appears_when_touched);

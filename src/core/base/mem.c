@@ -128,8 +128,7 @@ char *lgt_mem_strdup(const char *text) {
   return copy ? memcpy(copy, text, size) : NULL;
 }
 
-bool lgt_mem_grow(void **array, int *room, int need, size_t size) {
-  if (need <= *room) return true;
+bool lgt_mem_enlarge(void **array, int *room, int need, size_t size) {
   int64_t more = *room < 8 ? 8 : 2 * (int64_t)*room;
   if (more < need) more = need;
   if (more > INT_MAX) more = INT_MAX;
@@ -139,6 +138,42 @@ bool lgt_mem_grow(void **array, int *room, int need, size_t size) {
   *array = grown;
   *room = (int)more;
   return true;
+}
+
+/* ---- blocks that come and go ------------------------------------------------------------------ */
+
+/* A sanitizer is to see that a block is used after it was given back. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { KEPT = 0 };
+#else
+enum { KEPT = LGT_BLOCKS_KEPT };
+#endif
+
+/* Blocks of more bytes than the largest class has are not kept. */
+static int class_of(size_t size) {
+  int bits = size <= LGT_BLOCK_LEAST ? 0 : 64 - __builtin_clzll((size - 1) / LGT_BLOCK_LEAST);
+  return bits < LGT_BLOCK_CLASSES ? bits : -1;
+}
+
+void *lgt_blocks_take(lgt_blocks *blocks, size_t size) {
+  int class = class_of(size);
+  if (class < 0 || !blocks->spare[class].count)
+    return lgt_mem_alloc(class < 0 ? size : (size_t)LGT_BLOCK_LEAST << class);
+  return admit() ? lgt_spares_take(&blocks->spare[class], 0) : NULL;
+}
+
+void lgt_blocks_give(lgt_blocks *blocks, void *block, size_t size) {
+  int class = class_of(size);
+  bool full = class < 0 || blocks->spare[class].count >= KEPT;
+  if (full || !lgt_spares_give(&blocks->spare[class], block)) lgt_mem_free(block);
+}
+
+void lgt_blocks_fini(lgt_blocks *blocks) {
+  for (int c = 0; c < LGT_BLOCK_CLASSES; c++) {
+    for (void *block; (block = lgt_spares_take(&blocks->spare[c], 0));) lgt_mem_free(block);
+    lgt_mem_free(blocks->spare[c].item);
+  }
+  *blocks = (lgt_blocks){0};
 }
 
 /* ---- elements --------------------------------------------------------------------------------- */

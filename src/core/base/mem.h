@@ -24,7 +24,10 @@ char *lgt_mem_strdup(const char *text);
 
 /* Grow an array to hold at least `need` elements of `size`: doubles.  False when out of memory,
  * the array is then unchanged. */
-bool lgt_mem_grow(void **array, int *room, int need, size_t size);
+bool lgt_mem_enlarge(void **array, int *room, int need, size_t size); /* there is less room than needed */
+static inline bool lgt_mem_grow(void **array, int *room, int need, size_t size) {
+  return need <= *room || lgt_mem_enlarge(array, room, need, size);
+}
 
 /* Elements. */
 void *lgt_mem_pages_alloc(size_t size);
@@ -64,6 +67,16 @@ static inline bool lgt_spares_give(lgt_spares *spares, void *item) {
   spares->item[spares->count++] = item;
   return true;
 }
+
+/* Blocks of bookkeeping that come and go with every launch, by powers of two: some of those that are given back are
+ * kept.  Of one thread. */
+enum { LGT_BLOCK_CLASSES = 8, LGT_BLOCK_LEAST = 512, LGT_BLOCKS_KEPT = 32 };
+typedef struct lgt_blocks {
+  lgt_spares spare[LGT_BLOCK_CLASSES]; /* owned, like what is in them */
+} lgt_blocks;
+void *lgt_blocks_take(lgt_blocks *blocks, size_t size);             /* not zeroed; NULL when out of memory */
+void lgt_blocks_give(lgt_blocks *blocks, void *block, size_t size); /* the size that it was taken for */
+void lgt_blocks_fini(lgt_blocks *blocks);
 
 /* A bump allocator for what lives as long as one window's analysis. */
 typedef struct lgt_arena {

@@ -247,6 +247,7 @@ void lgt_binder_fini(lgt_binder *binder) {
   lgt_mem_free(binder->recent);
   lgt_mem_free(binder->selected);
   lgt_arena_fini(&binder->arena);
+  lgt_blocks_fini(&binder->blocks);
   lgt_moves_fini(binder);
 }
 

@@ -378,7 +378,7 @@ static void check_template(const builder *b, const lgt_template *known, bool her
   bool good = !build(&again) && lgt_template_take(again.record, again.job, again.memory, again.size);
   if (good) lgt_verified(lgt_template_verify(known, again.record));
   if (!again.job->template) lgt_template_release(again.record);
-  lgt_job_free(again.job);
+  lgt_job_free(b->binder, again.job);
 }
 
 /* The steps of a job: by copying what a job like it was, else built, and kept for the next one.  A shifted plan runs once. */
@@ -517,7 +517,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   lgt_memory *place = binder->map->nmemory > 1 ? place_of(group, inst) : NULL;
   if (!status && place) status = lgt_offload_job(binder, job, place, enqueue_loops);
   if (status) {
-    lgt_job_free(job);
+    lgt_job_free(binder, job);
     return status;
   }
   binder->tasks++;

@@ -37,6 +37,8 @@ struct lgt_exec {
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
+  bool together; /* the submitting thread orders a task, and keeps the lock once it has it ... */
+  bool locked;   /* ... as it has now */
 };
 
 /* ---- with the lock held ------------------------------------------------------------------------- */
@@ -313,6 +315,8 @@ int lgt_exec_cpus(const lgt_exec *exec) { return exec->cpus; }
 
 void lgt_task_init(lgt_task *task) {
   task->pending = 1;
+  task->successor = task->few;
+  task->successor_room = LGT_FEW_EDGES;
   task->fallible = true;
   atomic_init(&task->done, false);
 }
@@ -322,24 +326,46 @@ static bool may_follow(lgt_task *before, lgt_task *after) {
   return before->enqueued && after->outside == outside && outside->follow && outside->follow(before, after);
 }
 
+/* The lock is left when the task that is being ordered is submitted, or at once. */
+static void enter(lgt_exec *exec) {
+  if (!exec->locked) pthread_mutex_lock(&exec->lock);
+  exec->locked = true;
+}
+static void leave(lgt_exec *exec) {
+  exec->locked = false;
+  pthread_mutex_unlock(&exec->lock);
+}
+
+void lgt_exec_together(lgt_exec *exec) { exec->together = true; }
+
+static bool room_for_edge(lgt_task *task) {
+  if (task->nsuccessor < task->successor_room) return true;
+  if (task->successor != task->few)
+    return lgt_mem_grow((void **)&task->successor, &task->successor_room, task->nsuccessor + 1,
+                        sizeof *task->successor);
+  lgt_edge *more = NULL;
+  if (!lgt_mem_grow((void **)&more, &task->successor_room, 2 * LGT_FEW_EDGES, sizeof *more)) return false;
+  memcpy(more, task->few, sizeof task->few);
+  task->successor = more;
+  return true;
+}
+
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing) {
   bool good = true;
-  pthread_mutex_lock(&exec->lock);
+  if (lgt_task_done(before) && !before->status && !before->poison)
+    return true; /* it does not change any more */
+  enter(exec);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
     if (thing) pass_poison(after, thing, before);
-  } else {
-    good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
-                        sizeof *before->successor);
-    if (good) {
-      bool follows = may_follow(before, after);
-      before->successor[before->nsuccessor++] = (lgt_edge){after, thing, follows};
-      before->watched |= before->enqueued && !follows;
-      after->followed += follows;
-      after->pending += !follows;
-      after->ordered++;
-    }
+  } else if ((good = room_for_edge(before))) {
+    bool follows = may_follow(before, after);
+    before->successor[before->nsuccessor++] = (lgt_edge){after, thing, follows};
+    before->watched |= before->enqueued && !follows;
+    after->followed += follows;
+    after->pending += !follows;
+    after->ordered++;
   }
-  pthread_mutex_unlock(&exec->lock);
+  if (!exec->together) leave(exec);
   return good;
 }
 
@@ -362,15 +388,14 @@ static void run_here(const lgt_exec *exec, lgt_task *task) {
 }
 
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
-  bool small = lgt_exec_here(task->cost) && !task->outside;
-  if (small && task->ordered == 0) {
-    run_here(exec, task);
-    return;
+  bool small = lgt_exec_here(task->cost) && !task->outside, here = small && task->ordered == 0;
+  exec->together = false;
+  if (!here) {
+    enter(exec);
+    here = small && task->pending == 1; /* what it waited for is done by now */
+    if (!here && --task->pending == 0) start(exec, task);
   }
-  pthread_mutex_lock(&exec->lock);
-  bool here = small && task->pending == 1; /* what it waited for is done by now */
-  if (!here && --task->pending == 0) start(exec, task);
-  pthread_mutex_unlock(&exec->lock);
+  if (exec->locked) leave(exec);
   if (here) run_here(exec, task);
 }
 
@@ -541,7 +566,7 @@ void lgt_exec_forget(lgt_task *task) {
   for (int i = 0; i < task->nthing && task->poison; i++) lgt_mem_free(task->poison[i].message);
   lgt_mem_free(task->poison);
   task->poison = NULL;
-  lgt_mem_free(task->successor);
+  if (task->successor != task->few) lgt_mem_free(task->successor);
   lgt_mem_free(task->message);
   task->successor = NULL;
   task->message = NULL;

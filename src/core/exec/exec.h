@@ -56,6 +56,7 @@ typedef struct lgt_edge {
   const void *thing; /* the predecessor's result that `to` needs; NULL: none, `to` only waits */
   bool follows;      /* `to` needs the predecessor to be enqueued, to begin, and done, to be done itself */
 } lgt_edge;
+enum { LGT_FEW_EDGES = 3 }; /* for these a task has room in itself */
 
 /* What a thing has instead of contents: a failure. */
 typedef struct lgt_poison {
@@ -78,16 +79,17 @@ typedef struct lgt_task {
   int64_t cost;    /* bytes or so; see LGT_INLINE_COST */
   lgt_label label; /* for the profile, if there is one */
 
-  struct lgt_task *next;      /* L: in the ready list */
-  bool listed;                /* L */
-  int ordered;                /* edges that lead here; the submitting thread's */
-  int pending;                /* L: tasks to wait for, and 1 until submission */
-  int followed;               /* L: tasks that are enqueued and not done, behind which this one's work is */
-  bool enqueued;              /* L: see above */
-  bool watched;               /* L: a task waits for its end that does not follow it */
-  int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
-  struct lgt_edge *successor; /* L, owned */
+  struct lgt_task *next;    /* L: in the ready list */
+  bool listed;              /* L */
+  int ordered;              /* edges that lead here; the submitting thread's */
+  int pending;              /* L: tasks to wait for, and 1 until submission */
+  int followed;             /* L: tasks that are enqueued and not done, behind which this one's work is */
+  bool enqueued;            /* L: see above */
+  bool watched;             /* L: a task waits for its end that does not follow it */
+  int at, next_chunk, left; /* L: current step, first chunk not taken, chunks not finished */
+  lgt_edge *successor;      /* L; owned, unless they are the `few` below */
   int nsuccessor, successor_room;
+  lgt_edge few[LGT_FEW_EDGES];
   lgt_poison *poison; /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
   lgt_status status;  /* L: the failure of the first chunk that failed */
   int failed;         /* L: the number of that chunk */
@@ -126,6 +128,9 @@ void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile);
 
 /* Makes a zeroed task ready to be ordered and submitted. */
 void lgt_task_init(lgt_task *task);
+/* All that is ordered from here on is one task, which is submitted next: the lock is taken once for all of this.  Until then
+ * the caller must do nothing else with the executor. */
+void lgt_exec_together(lgt_exec *exec);
 /* `after` has to wait for `before`.  `thing`: a result of `before` that `after` needs, so that it fails if that result
  * fails; NULL: none.  Must be called before `after` is submitted.  False when out of memory. */
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing);

@@ -74,6 +74,7 @@ typedef struct lgt_binder {
   const char *where;     /* borrowed from the runtime: line of the group that is bound, or of the look; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
+  lgt_blocks blocks; /* owned: for jobs and small messages */
   lgt_agreed agreed;
   int64_t search_wish;     /* of this rank: see agreed.search */
   int64_t jobs;            /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */

@@ -13,7 +13,7 @@
 lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memory) {
   size_t size = sizeof(lgt_job) + n.bytes + (size_t)n.steps * sizeof(lgt_step) +
                 (size_t)n.shapes * sizeof(lgt_nest_shape) + (size_t)n.instances * sizeof(lgt_instance *) + 64;
-  char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_mem_alloc(size);
+  char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_blocks_take(&binder->blocks, size);
   if (!p) {
     lgt_no_memory_to_launch();
     return NULL;
@@ -21,6 +21,7 @@ lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memor
   lgt_job *job = (lgt_job *)p;
   memset(job, 0, sizeof *job);
   job->here = here;
+  job->size = size;
   p += (sizeof *job + 15) / 16 * 16;
   *memory = p;
   p += (n.bytes + 15) / 16 * 16;
@@ -33,7 +34,7 @@ lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memor
   return job;
 }
 
-void lgt_job_free(lgt_job *job) {
+void lgt_job_free(lgt_binder *binder, lgt_job *job) {
   for (int i = 0; i < job->nshape; i++) lgt_mem_free(job->shape[i].stride);
   for (int i = 0; i < job->ncopy; i++) lgt_runs_release(job->copy[i].runs);
   for (int i = 0; i < job->nrows; i++) lgt_runs_release(job->rows[i]);
@@ -44,7 +45,7 @@ void lgt_job_free(lgt_job *job) {
   lgt_mem_free(job->owned);
   lgt_template_release(job->template);
   lgt_plan_release(job->plan);
-  if (!job->here) lgt_mem_free(job);
+  if (!job->here) lgt_blocks_give(&binder->blocks, job, job->size);
 }
 
 void lgt_job_step(lgt_job *job, int chunks, lgt_status (*run)(lgt_step *, int), void *data) {
@@ -88,7 +89,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
     lgt_exec_submit(binder->exec, &job->task);
     lgt_status status = job->task.status;
     if (status) lgt_err(status, "%s", job->task.message ? job->task.message : lgt_status_name(status));
-    lgt_job_free(job);
+    lgt_job_free(binder, job);
     return status;
   }
   bool good = true;
@@ -97,6 +98,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   job->number = ++binder->jobs;
   job->task.thing = (const void *const *)job->touched;
   job->task.nthing = job->ntouched;
+  lgt_exec_together(binder->exec);
   for (; i < job->ntouched && good; i++) {
     good = depend(binder, job, i);
     if (good && !is_kernel(job)) job->touched[i]->abroad++;
@@ -190,7 +192,7 @@ static void retire(lgt_binder *binder, lgt_job *job) {
     lgt_depend_retire(binder->map, &job->task, inst);
   }
   lgt_failure_release(failure);
-  lgt_job_free(job);
+  lgt_job_free(binder, job);
 }
 
 lgt_status lgt_job_look_all(lgt_binder *binder) {

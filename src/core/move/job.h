@@ -15,6 +15,7 @@ typedef enum lgt_written {
 struct lgt_job {
   lgt_task task;
   lgt_job *next;
+  size_t size;            /* bytes of the block */
   lgt_instance **touched; /* refs (given back by lgt_depend_retire); those only read come first */
   int ntouched, nread;
   lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
@@ -47,7 +48,7 @@ typedef struct lgt_job_size {
 /* A new job; *memory: its `bytes`.  When out of memory: NULL, and the error is noted. */
 lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size size, bool here, void **memory);
 /* Free a job that was not submitted. */
-void lgt_job_free(lgt_job *job);
+void lgt_job_free(lgt_binder *binder, lgt_job *job);
 void lgt_job_step(lgt_job *job, int chunks, lgt_status (*run)(lgt_step *, int), void *data);
 /* List an instance (NULL: do nothing).  The caller must list those only read first, and set `nread` to their number. */
 void lgt_job_touch(lgt_job *job, lgt_instance *inst);

@@ -64,7 +64,7 @@ static void copy_small(const lgt_binder *binder, const lgt_job *job, char *buffe
 static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
   lgt_peers *peers = binder->peers;
   struct lgt_job_message *p = job->message;
-  lgt_eager *eager = lgt_mem_alloc(sizeof *eager + p->bytes);
+  lgt_eager *eager = lgt_blocks_take(&binder->blocks, sizeof *eager + p->bytes);
   if (!eager) return peers->abort(peers, "out of memory for a message");
   if (good) copy_small(binder, job, eager->data);
   eager->bytes = p->bytes;
@@ -86,7 +86,7 @@ static bool finish_eager(lgt_binder *binder) {
     }
     *link = eager->next;
     binder->eager_bytes -= (int64_t)eager->bytes;
-    lgt_mem_free(eager);
+    lgt_blocks_give(&binder->blocks, eager, sizeof *eager + eager->bytes);
     some = true;
   }
   return some;
@@ -334,7 +334,8 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
   const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
   job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
   lgt_memory *place = binder->map->nmemory > 1 ? copier(copies, count) : NULL;
-  if (place && lgt_offload_job(binder, job, place, enqueue_copies)) return lgt_job_free(job), LGT_NO_MEMORY;
+  if (place && lgt_offload_job(binder, job, place, enqueue_copies))
+    return lgt_job_free(binder, job), LGT_NO_MEMORY;
   return lgt_job_submit(binder, job);
 }
 
