@@ -10,8 +10,10 @@ A program has a profile: which dtypes, how large, how deep expressions are, and 
 """
 import random
 
+from loops import Loops
 from machine import CALLS, KINDS, OPS_AT, Arr, Machine, Num, Reject
 from program import IN_PLACE, Program
+from turns import Break
 
 BINARY = ["add", "subtract", "multiply", "add", "subtract", "multiply", "divide", "maximum", "minimum"]
 RARE_BINARY = ["remainder", "power", "floor_divide", "fmod", "fmax", "fmin", "arctan2", "hypot", "copysign"]
@@ -44,22 +46,6 @@ def substitute(template, x):
     return template
 
 
-def moved(block, by):
-    """The block with all bounded slices and indices moved by so many elements."""
-    if not isinstance(block, list):
-        return block
-    if len(block) == 4 and block[0] == "s" and isinstance(block[1], int) and isinstance(block[2], int):
-        lo, hi = block[1] + by, block[2] + by
-        if (lo < 0) != (block[1] < 0) or (hi < 0) != (block[2] < 0):
-            raise Reject("it moved out")
-        return ["s", lo, hi, block[3]]
-    if len(block) == 2 and block[0] == "i" and isinstance(block[1], int):
-        if (block[1] + by < 0) != (block[1] < 0):
-            raise Reject("it moved out")
-        return ["i", block[1] + by]
-    return [moved(b, by) for b in block]
-
-
 class Profile:
     def __init__(self, rng):
         self.size = rng.choices(["tiny", "small", "medium", "large", "huge"], [4, 8, 3, 0.6, 0.8])[0]
@@ -84,7 +70,7 @@ class Profile:
         self.ruins = rng.choice([0, 0, 1, 4])  # what fails when it runs, and is used and overwritten
 
 
-class Generator:
+class Generator(Loops):
     def __init__(self, seed, without=()):
         self.rng = random.Random(seed)
         self.seed = seed
@@ -125,7 +111,8 @@ class Generator:
                   (self.exhaust, 0.15), (self.ruin, 2 * p.ruins), (self.scatter, p.ruins), (self.free, 2 * p.drops),
                   (self.drop, 5 * p.drops if depth == 0 else 0), (self.gc, 2 * p.drops), (self.flush, 3),
                   (self.rebind, 4), (self.loop, 3 * p.loops if depth < 2 else 0),
-                  (self.branch, 2 if depth < 2 else 0)]
+                  (self.both, 0.7 * p.loops if depth < 1 else 0), (self.swap, 2), (self.ring, 1), (self.caught, p.ruins),
+                  (self.every, 2 * p.loops), (self.stop, 0.3 * p.loops), (self.branch, 2 if depth < 2 else 0)]
         for make in self.rng.choices([m for m, _ in makers], [w for _, w in makers], k=8):
             if self.budget > 0 and self.emit(block, make, depth):
                 return
@@ -140,10 +127,10 @@ class Generator:
             before = len(self.machine.seen)
             try:
                 self.machine.step(s, depth)
-            except Reject:
+            except (Reject, Break):
                 del self.machine.seen[before:]
                 raise
-        except Reject:
+        except (Reject, Break):
             return False
         block.append(s)
         return True
@@ -316,7 +303,7 @@ class Generator:
                 elif kind < 0.84 + 0.06 * p.reductions:
                     e = self.reduction(depth)
                 elif kind < 0.94:
-                    e = self.convert(depth)
+                    e = self.convert(depth) if rng.random() > p.picks else self.sort(depth)
                 else:
                     e = self.product()
                 self.type_of(e)
@@ -460,6 +447,13 @@ class Generator:
             return ["op", "multiply", [["num", 2], e], 0] if rng.random() < 0.5 else ["reduce", "max", e, [x.ndim], False]
         others = [d for d in ["float64", "float32", "int64", "int32", "bool"] + self.profile.dtypes if d != x.dtype]
         return ["cast", rng.choice(others), a]
+
+    def sort(self, depth):
+        a = self.expr(depth - 1)
+        x = self.type_of(a)
+        if x.ndim == 0:
+            raise Reject("nothing to sort")
+        return ["sort", self.rng.choice(["sort", "sort", "argsort"]), a, self.rng.randrange(x.ndim)]
 
     def product(self):
         rng = self.rng
@@ -707,6 +701,9 @@ class Generator:
             return ["set", target, self.as_kind(self.fit(e, self.type_of(target).shape), self.type_of(target).dtype)]
         return ["let", self.name("x"), e]
 
+    def caught(self, depth):
+        return ["caught", self.pick(lambda x: x.root.bad)]
+
     def scatter(self, depth):
         return ["scatter", ["var", self.pick(lambda x: x.writable())], self.number()]
 
@@ -755,74 +752,6 @@ class Generator:
         elif e[0] in ("var", "index", "transpose") and self.rng.random() < 0.7:
             e = ["copy", e]
         return ["let", name, e]
-
-    def body(self, depth, count):
-        """A block, written while it runs on a copy of the machine; the copy and the block."""
-        outer, fixed = self.machine, self.fixed
-        self.machine, self.fixed = outer.clone(), set(outer.env)
-        block = []
-        try:
-            names = set(self.machine.env)
-            for _ in range(count):
-                self.statement(block, depth + 1)
-            if self.rng.random() < 0.8:
-                self.emit(block, self.rebind, depth + 1)
-            for name in list(self.machine.env):
-                if name not in names:
-                    del self.machine.env[name]
-            return self.machine, block
-        finally:
-            self.machine, self.fixed = outer, fixed
-
-    def loop(self, depth):
-        rng = self.rng
-        small = self.profile.size in ("tiny", "small")
-        goal = rng.choice([2, 3, 4, 6, 10] + ([30, 80] if small and depth == 0 else []))
-        machine, block = self.body(depth, rng.randint(1, 6 if goal < 30 else 3))
-        if rng.random() < 0.4:
-            return self.moving_loop(depth, machine, block, goal)
-        turns = 1
-        while turns < goal:
-            try:
-                machine.inner(block, depth)
-            except Reject:
-                break
-            turns += 1
-        if turns < 2 or not block:
-            return None
-        return ["for", turns, block]
-
-    def moving_loop(self, depth, machine, block, goal):
-        """A loop whose turns work on other slices each."""
-        by = self.rng.choice([-2, -1, 1, 1, 2])
-        if block and self.rng.random() < 0.7:
-            block = block + [["flush"]]  # each turn is a window
-        turns = [["for", 1, block]]
-        while block and len(turns) < min(goal, 12):
-            try:
-                turn = moved(block, by * len(turns))
-                machine.inner(turn, depth + 1)
-            except Reject:
-                break
-            turns.append(["for", 1, turn])
-        return ["for", 1, turns] if len(turns) > 1 and turns[1] != turns[0] else None
-
-    def branch(self, depth):
-        rng = self.rng
-        reads = [n for n, x in self.machine.env.items() if isinstance(x, Num) and x.source != "bool"]
-        kind = rng.random()
-        if kind < 0.5 and reads:
-            name = rng.choice(reads)
-            cond = ["lt", name, round(self.machine.env[name].value, 2) + rng.choice([-0.5, 0.5, 0.13])]
-        elif kind < 0.7:
-            cond = [rng.choice(["any", "all"]), ["var", self.pick(lambda x: x.dtype == "bool")]]
-        else:
-            e = ["reduce", "max", ["var", self.pick(lambda x: x.dtype != "bool" and x.size)], None, False]
-            cond = ["lt0", e, round(float(self.type_of(e).val), 2) + rng.choice([-0.5, 0.5])]
-        self.machine.decide(cond)
-        yes = self.body(depth, rng.randint(1, 3))[1]
-        no = self.body(depth, rng.randint(1, 2))[1] if rng.random() < 0.5 else []
-        return ["if", cond, yes, no]
 
 
 def generate(seed, without=()):

@@ -20,8 +20,10 @@ Arrays are a root, an offset and strides, as in the runtime: views alias in the 
 import numpy as np
 
 from operations import EPS, KINDS, LIMIT, NAMES, OPS, TINY, WORST, Reject, demand, finite_operands, rounded
+from turns import Turns
 
 MAX_ELEMENTS = 400000
+MAX_STEPS = 1000
 
 
 class Root:
@@ -443,6 +445,15 @@ def join(arrays, axis):
     return fresh(val, err, any(x.taint for x in arrays))
 
 
+def ordered(name, x, axis):
+    """sort or argsort along an axis."""
+    demand(axis < x.ndim and x.err is None and KINDS[x.dtype] in "if", "sort")
+    demand(not np.isnan(x.val.astype(float)).any(), "sort of what has no order")
+    if name == "sort":
+        return fresh(np.sort(x.val, axis, kind="stable"), None, x.taint)
+    return fresh(np.argsort(x.val, axis, kind="stable").astype("int64") + 1, None, x.taint)
+
+
 # What the runner defines with np.fuse and lgt.task, as expressions of its operands; the second: the
 # result has the dtype of the first operand.
 CALLS = {
@@ -488,10 +499,11 @@ def pattern(dtype, shape, params):
     return val.reshape(shape)
 
 
-class Machine:
+class Machine(Turns):
     """Variables, and what the program looked at (value, error, taint) in order."""
 
     def __init__(self, extents):
+        super().__init__()
         self.extents = extents
         self.env = {}
         self.seen = []
@@ -502,13 +514,17 @@ class Machine:
     def clone(self):
         other = Machine(self.extents)
         roots = {}
-        for name, x in self.env.items():
-            if isinstance(x, Arr):
-                if id(x.root) not in roots:
-                    r = x.root
-                    roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked, r.bad)
-                x = Arr(roots[id(x.root)], x.off, x.shape, x.strides)
-            other.env[name] = x
+
+        def copied(x):
+            if not isinstance(x, Arr):
+                return x
+            r = x.root
+            if id(r) not in roots:
+                roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked, r.bad)
+            return Arr(roots[id(r)], x.off, x.shape, x.strides)
+        other.env = {name: copied(x) for name, x in self.env.items()}
+        other.rings = {number: [copied(x) for x in ring] for number, ring in self.rings.items()}
+        other.turns = list(self.turns)
         other.seen = list(self.seen)
         other.steps = self.steps
         other.memo = None if self.memo is None else {}
@@ -574,6 +590,8 @@ class Machine:
             return dot(self.array(e[1]), self.array(e[2]))
         if kind == "band":
             return band(self.array(e[1]))
+        if kind == "sort":
+            return ordered(e[1], self.array(e[2]), e[3])
         if kind == "cast":
             x = self.array(e[2])
             val, err = cast(x.val, x.err, e[1])
@@ -642,18 +660,10 @@ class Machine:
     def step(self, s, depth=0):
         self.steps += 1
         self.parts = []
-        demand(self.steps < 400, "too long")
+        demand(self.steps < MAX_STEPS, "too long")
         getattr(self, "do_" + s[0])(s, depth)
         if self.memo:
             self.memo.clear()
-
-    def inner(self, block, depth):
-        """A block: what it names first is gone at its end."""
-        outer = set(self.env)
-        self.run(block, depth + 1)
-        for name in list(self.env):
-            if name not in outer:
-                del self.env[name]
 
     def do_new(self, s, depth):
         _, name, dtype, extents, params = s
@@ -806,7 +816,8 @@ class Machine:
 
     def do_free(self, s, depth):
         x = self.array(["var", s[1]])
-        demand(not any(y is x for name, y in self.env.items() if name != s[1]), "a handle of two names")
+        others = [y for name, y in self.env.items() if name != s[1]] + sum(self.rings.values(), [])
+        demand(not any(y is x for y in others), "a handle of two names")
         del self.env[s[1]]
 
     def do_fails(self, s, depth):
@@ -817,6 +828,10 @@ class Machine:
             demand(str(reject) in REFUSED, "not certainly refused")
             return
         raise Reject("not refused")
+
+    def do_caught(self, s, depth):
+        """The program looks at what failed, and catches it."""
+        demand(self.array(["var", s[1]]).root.bad, "nothing to catch")
 
     def do_exhaust(self, s, depth):
         """A task that finds no memory spoils an array, until it is filled with 2."""
@@ -847,30 +862,3 @@ class Machine:
 
     def do_flush(self, s, depth):
         pass
-
-    def do_for(self, s, depth):
-        outer = dict.fromkeys(self.env)
-        for _ in range(s[1]):
-            self.inner(s[2], depth)
-        demand(all(name in self.env for name in outer), "dropped in a loop")
-
-    def do_if(self, s, depth):
-        before = set(self.env)
-        self.inner(s[2] if self.decide(s[1]) else s[3], depth)
-        demand(before == set(self.env), "dropped in a branch")
-
-    def decide(self, cond):
-        """["lt", name, bound]: a number that was read; ["any" or "all", mask]; ["lt0", array, bound]."""
-        if cond[0] == "lt":
-            x = self.env.get(cond[1])
-            demand(isinstance(x, Num) and x.source != "bool", "number")
-            demand(abs(x.value - cond[2]) > 2 * x.err, "branch not known")
-            return x.value < cond[2]
-        x = self.looked_at(self.array(cond[1]))
-        if cond[0] == "lt0":
-            demand(x.ndim == 0 and x.dtype != "bool", "0-d array")
-            value, err = x.val[()].item(), 0 if x.err is None else float(x.err[()])
-            demand(np.isfinite(value) and abs(value - cond[2]) > 2 * err, "branch not known")
-            return value < cond[2]
-        demand(x.dtype == "bool", "mask")
-        return bool(x.val.any() if cond[0] == "any" else x.val.all())

@@ -89,6 +89,32 @@ function calls.fails(f)
   if pcall(f) then error("this should have been refused", 2) end
 end
 
+-- Coroutines take turns until both have ended.
+function calls.both(f, g)
+  local waiting = {coroutine.create(f), coroutine.create(g)}
+  while waiting[1] do
+    local still = {}
+    for _, c in ipairs(waiting) do
+      local ok, message = coroutine.resume(c)
+      if not ok then error(message, 0) end
+      if coroutine.status(c) ~= "dead" then still[#still + 1] = c end
+    end
+    waiting = still
+  end
+end
+
+-- A function that keeps an array in the table of this number, of `room` arrays at most, and returns the oldest there.
+function calls.rings()
+  local rings = {}
+  return function(number, room, x)
+    local ring = rings[number] or {}
+    rings[number] = ring
+    ring[#ring + 1] = x
+    if #ring > room then table.remove(ring, 1) end
+    return ring[1]
+  end
+end
+
 -- Positions in x's first dimension, of which the last is outside and tells who it was.
 function calls.outside(x, id)
   local where = np.arange(x.shape[1]) + 1

@@ -8,12 +8,14 @@ statements are nested lists, so that they can be walked, copied, cut and compare
                ["windows", e, axis, width]  ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]  ["band", e]
                ["cast", dtype, e]  ["copy", e]  ["join", operands, axis]
                ["pick", e, key, axis or None]: by a mask or by positions  ["call", name, operands]
-               ["ruin", "take" or "solve", var, id]: it fails when it runs
+               ["ruin", "take" or "solve", var, id]: it fails when it runs  ["sort", "sort" or "argsort", e, axis]
   statements   ["new", name, dtype, shape, pattern]  ["let", name, e]  ["set", target, e]
                ["iop", op, target, e]  ["fill", target, mask, value]  ["read", name, e, indices]
                ["put", target, key, e, op or None, each]  ["into", op, target, operands, mask or None]
                ["scatter", var, id]: fails, too   ["host", target]  ["free", name]  ["fails", e]  ["exhaust", target]
                ["nil", name]  ["gc"]  ["flush"]  ["for", turns, block]  ["if", cond, block, block]
+               ["every", k, block]  ["stop", cond]  ["swap", name, name]  ["ring", name, number, room, e]
+               ["both", turns, block, turns, block]  ["yield"]: see turns.py  ["caught", name]
 
 machine.py gives them meaning.  A style chooses between ways to write the same thing in Lua.
 """
@@ -53,7 +55,7 @@ class Program:
             if isinstance(x, list):
                 if len(x) > 1 and x[0] in ("op", "reduce", "iop"):
                     found.add(x[1])
-                if x and x[0] in ("pick", "join", "dot", "broadcast", "windows", "reshape", "transpose", "cast", "copy", "fill", "read"):
+                if x and x[0] in ("pick", "join", "dot", "broadcast", "windows", "reshape", "transpose", "cast", "copy", "fill", "read", "sort"):
                     found.add(x[0])
                 for y in x:
                     walk(y)
@@ -62,8 +64,12 @@ class Program:
 
     def may_fail(self):
         """Does it have what fails when it runs?"""
+        return self.has("ruin", "scatter")
+
+    def has(self, *kinds):
+        """Expressions or statements of these kinds?"""
         def walk(x):
-            return isinstance(x, list) and (bool(x) and x[0] in ("ruin", "scatter") or any(walk(y) for y in x))
+            return isinstance(x, list) and (bool(x) and x[0] in kinds or any(walk(y) for y in x))
         return walk(self.block)
 
 
@@ -81,6 +87,7 @@ class Lua:
     def __init__(self, program, mutate=None):
         self.program, self.mutate = program, mutate
         self.lines = []
+        self.turns = []  # the variables of the loops around
 
     # -- expressions: text, and whether a suffix may follow without parentheses
 
@@ -172,6 +179,9 @@ class Lua:
     def e_join(self, e):
         return f"np.concatenate({{{', '.join(self.text(a) for a in e[1])}}}, {e[2] + 1})", True
 
+    def e_sort(self, e):
+        return f"np.{e[1]}({self.text(e[2])}, {e[3] + 1})", True
+
     def e_call(self, e):
         return f"calls.{e[1]}({', '.join(self.text(a) for a in e[2])})", True
 
@@ -256,25 +266,54 @@ class Lua:
     def s_flush(self, _s, depth, _):
         self.line(depth, "lgt.flush()")
 
+    def s_caught(self, s, depth, _):
+        self.line(depth, f"calls.fails(function() return {s[1]}:totable() end)")
+
     def s_for(self, s, depth, names):
-        self.line(depth, f"for _ = 1, {s[1]} do")
+        self.turns.append(f"t{len(self.turns) + 1}")
+        self.line(depth, f"for {self.turns[-1]} = 1, {s[1]} do")
+        self.block(s[2], depth + 1, set(names))
+        self.line(depth, "end")
+        self.turns.pop()
+
+    def s_every(self, s, depth, names):
+        self.line(depth, f"if {self.turns[-1] if self.turns else 'nil'} % {s[1]} == 0 then")
         self.block(s[2], depth + 1, set(names))
         self.line(depth, "end")
 
+    def s_stop(self, s, depth, _):
+        self.line(depth, f"if {self.condition(s[1])} then {'break' if self.turns else 'error()'} end")
+
+    def s_both(self, s, depth, names):
+        self.line(depth, "calls.both(function()")
+        self.s_for(["for", s[1], s[2]], depth + 1, names)
+        self.line(depth, "end, function()")
+        self.s_for(["for", s[3], s[4]], depth + 1, names)
+        self.line(depth, "end)")
+
+    def s_yield(self, _s, depth, _):
+        self.line(depth, "coroutine.yield()")
+
+    def s_swap(self, s, depth, _):
+        self.line(depth, f"{s[1]}, {s[2]} = {s[2]}, {s[1]}")
+
+    def s_ring(self, s, depth, names):
+        self.bind(s[1], f"ring({s[2]}, {s[3]}, {self.text(s[4])})", depth, names)
+
     def s_if(self, s, depth, names):
-        cond = s[1]
-        if cond[0] == "lt":
-            text = f"{cond[1]} < {number(cond[2])}"
-        elif cond[0] == "lt0":
-            text = f"{self.atom(cond[1])} < {number(cond[2])}"
-        else:
-            text = f"np.{cond[0]}({self.text(cond[1])})"
-        self.line(depth, f"if {text} then")
+        self.line(depth, f"if {self.condition(s[1])} then")
         self.block(s[2], depth + 1, set(names))
         if s[3]:
             self.line(depth, "else")
             self.block(s[3], depth + 1, set(names))
         self.line(depth, "end")
+
+    def condition(self, cond):
+        if cond[0] == "lt":
+            return f"{cond[1]} < {number(cond[2])}"
+        if cond[0] == "lt0":
+            return f"{self.atom(cond[1])} < {number(cond[2])}"
+        return f"np.{cond[0]}({self.text(cond[1])})"
 
 
 def position(k):
@@ -318,6 +357,8 @@ def table_entry(entry):
 def lua_text(program, outputs, mutate=None):
     """The body of a Lua function that runs the program and keeps its outputs."""
     lua = Lua(program, mutate)
+    if program.has("ring"):
+        lua.line(1, "local ring = calls.rings()")
     lua.block(program.block, 1, set())
     for name in outputs:
         lua.line(1, f"keep(\"{name}\", {name})")

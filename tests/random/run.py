@@ -78,6 +78,12 @@ def draw(rng, cache, gpus):
         config["compile"] = 0
     else:
         config["cache_dir"] = cache
+    config["trace"] = rng.choice([0, 1, 1])
+    if config["trace"]:  # programs are short, so searches are frequent
+        config["trace_sample"] = rng.choice([3, 6, 12, 40])
+        maybe("trace_shortest", 0.2, [1, 3])
+        maybe("trace_longest", 0.2, [5, 20])
+        maybe("trace_history", 0.2, [30, 200])
     maybe("check", 0.1, [1])
     maybe("mem", 0.1, ["1K", "10K", "100K"])
     maybe("turns", 0.3, [2])
@@ -113,16 +119,18 @@ def matrix(cache):
     base = {"cpus": 2, "background": 0, "cache_dir": cache}
     for change in ({}, {"fusion": 0}, {"kernel_fusion": 0}, {"temporaries": 0}, {"cpus": 1}, {"cpus": 4}, {"window": 1},
                    {"window": 2}, {"window": 7}, {"between": 0}, {"between": 500, "turns": 2}, {"turns": 3}, {"hotloop": 2}, {"check": 1}, {"background": 1},
+                   {"trace": 1, "trace_sample": 5}, {"trace": 1, "trace_sample": 5, "turns": 3, "jitter": 3}, {"trace": 0},
                    {"compile": 0}, {"cache": 0}, {"jitter": 1}, {"jitter": 2, "hotloop": 2, "turns": 2}):
         found.append({**base, **change})
     for ranks in (1, 2, 3, 4, 7):
         for domains in (1, 2):
-            for change in ({}, {"reproducible": 1}, {"fusion": 0}, {"uneven": ranks, "gc": 1}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
+            for change in ({}, {"reproducible": 1}, {"fusion": 0}, {"uneven": ranks, "gc": 1}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}, {"trace": 1, "trace_sample": 5, "jitter": ranks}):
                 found.append({**base, "cpus": 1, "min_tile": 1, "ranks": ranks, "domains": domains, **change})
     for domains in (2, 3, 4, 7):
         for change in ({}, {"min_tile": 1}, {"min_tile": 1, "reproducible": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
                        {"min_tile": 1, "temporaries": 0, "cpus": 4}, {"min_tile": 1, "window": 3, "turns": 2},
-                       {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "mix": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains}):
+                       {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "mix": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains},
+                       {"min_tile": 1, "trace": 1, "trace_sample": 5}):
             found.append({**base, "domains": domains, **change})
     return found
 

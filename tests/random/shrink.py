@@ -7,8 +7,8 @@ from machine import Reject
 
 EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "windows", "reshape", "reduce", "dot", "band", "cast",
                "copy",
-               "pick", "join", "call"}
-BLOCKS = {"for": [2], "if": [2, 3]}
+               "pick", "join", "call", "sort"}
+BLOCKS = {"for": [2], "if": [2, 3], "every": [2], "both": [2, 4]}
 
 
 def kind_of(why):
@@ -295,7 +295,7 @@ def children(e):
         return e[2]
     if e[0] in ("index", "transpose", "broadcast", "windows", "reshape", "copy", "band"):
         return [e[1]]
-    if e[0] in ("cast", "reduce"):
+    if e[0] in ("cast", "reduce", "sort"):
         return [e[2]]
     if e[0] in ("dot", "pick"):
         return [e[1], e[2]]
