@@ -529,18 +529,30 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
 
 /* ---- all colours ------------------------------------------------------------------------------------ */
 
-/* This rank's colours, with the domains that work on them. */
-static bool list_points(lgt_binder *binder, const lgt_partition *launch, lgt_points *out) {
+/* This rank's colours, with the domains that work on them: always the same for a group, which keeps them. */
+static bool list_points(const lgt_binder *binder, const lgt_plan_group *group, lgt_points *out) {
+  struct {
+    int count;
+    lgt_point point[];
+  } *known = group->notes->points;
+  const lgt_partition *launch = group->launch;
   int n = 0;
-  for (int d = 0; d < binder->map->local; d++)
+  for (int d = 0; d < binder->map->local && !known; d++)
     for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) n++;
-  out->point = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out->point);
-  for (int d = 0; out->point && d < binder->map->local; d++)
-    for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) {
-      lgt_rect tile = lgt_partition_rect(launch, c);
-      if (!lgt_rect_empty(&tile)) out->point[out->count++] = (lgt_point){c, d};
-    }
-  return out->point;
+  if (!known) {
+    known = lgt_mem_alloc(sizeof *known + (size_t)n * sizeof *known->point);
+    if (!known) return false;
+    known->count = 0;
+    for (int d = 0; d < binder->map->local; d++)
+      for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) {
+        lgt_rect tile = lgt_partition_rect(launch, c);
+        if (!lgt_rect_empty(&tile)) known->point[known->count++] = (lgt_point){c, d};
+      }
+    group->notes->points = known;
+  }
+  out->point = known->point;
+  out->count = known->count;
+  return true;
 }
 
 /* The instances that a point's task is about, wherever they are. */
@@ -572,7 +584,7 @@ bool lgt_points_needed(const lgt_plan_group *group) {
 lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_points *out) {
   size_t n = (size_t)bound->group->nslot;
   *out = (lgt_points){.lacks = -1};
-  if (!list_points(binder, bound->group->launch, out)) return lgt_no_memory_to_launch();
+  if (!list_points(binder, bound->group, out)) return lgt_no_memory_to_launch();
   size_t bytes = ((size_t)out->count * n + 1) * sizeof *out->private;
   out->private = lgt_arena_alloc(&binder->arena, bytes);
   out->away = lgt_arena_alloc(&binder->arena, bytes);

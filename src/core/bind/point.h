@@ -11,9 +11,9 @@ typedef struct lgt_point {
 } lgt_point;
 
 /* The colours of this rank, and what their tasks work on besides the domains' instances: nslot for each, a ref each or
- * NULL.  In the binder's arena. */
+ * NULL.  The latter are in the binder's arena. */
 typedef struct lgt_points {
-  lgt_point *point;
+  const lgt_point *point; /* borrowed from the group */
   int count;
   int lacks;              /* a slot for which there is no memory; -1: none */
   lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h) */

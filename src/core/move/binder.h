@@ -44,6 +44,16 @@ typedef struct lgt_agreed {
   int64_t search;    /* launches that go by while what repeats is searched: the most that any rank wished for */
 } lgt_agreed;
 
+/* Exchanges of groups, by what became of them (record.h). */
+#define LGT_EXCHANGES_LIST(_)                                                                     \
+  _(REPLAYED, "exchanges_replayed") /* as recorded */                                             \
+  _(NEW, "exchanges_new")           /* the group has no record that is still good */              \
+  _(CHANGED, "exchanges_changed")   /* something else had happened to its arrays before */        \
+  _(BY_DATA, "exchanges_by_data")   /* data says what moves, or they work on parts of an array */ \
+  _(GATHERED, "exchanges_gathered") /* a long history: elements are brought together */
+#define LGT_EXCHANGES_ENUM(name, stat) LGT_EXCHANGES_##name,
+enum { LGT_EXCHANGES_LIST(LGT_EXCHANGES_ENUM) LGT_EXCHANGES };
+
 /* What a queue of a device has to do: jobs in order, numbered from 1.  (Two of them are never done in another order.) */
 enum { LGT_MOST_LANES = LGT_MOST_DEVICES * LGT_QUEUES };
 typedef struct lgt_lane {
@@ -95,9 +105,11 @@ typedef struct lgt_binder {
   lgt_pieces pieces; /* owned: the pieces of these moves */
   int *near;         /* owned: domains that may lack elements that this rank has (lgt_moves_near) */
   int nnear, near_room;
-  lgt_answer **answer;             /* owned: answers of lgt_moves_list that are kept, by question */
-  const lgt_plan_group *selecting; /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
-  lgt_selected *selected;          /* owned: by touch of that group */
+  int64_t forgets;                  /* how often histories were swept: a record from before may name what is gone */
+  int64_t exchanged[LGT_EXCHANGES]; /* counters */
+  lgt_answer **answer;              /* owned: answers of lgt_moves_list that are kept, by question */
+  const lgt_plan_group *selecting;  /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
+  lgt_selected *selected;           /* owned: by touch of that group */
   int selected_room;
   lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
   lgt_eager *eager;                               /* owned: small messages that are on their way (message.c) */

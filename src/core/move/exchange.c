@@ -6,6 +6,7 @@
 
 #include "move/acquire.h"
 #include "move/image.h"
+#include "move/record.h"
 #include "memory/replica.h"
 #include "plan/weave.h"
 
@@ -130,23 +131,18 @@ static lgt_status make_room(lgt_exchange *x) {
   size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
   if (!x->saved) return lgt_no_memory_to_launch();
-  memset(x->saved, 0, n * sizeof *x->saved);
   binder->agreed.exchanges++; /* from here on it can be undone */
-  x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
-  x->gets = lgt_arena_alloc(arena, n);
-  x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
-  x->written = lgt_arena_alloc(arena, n);
-  x->together = lgt_arena_alloc(arena, n);
+  x->cover = lgt_arena_alloc(arena, 2 * n * sizeof *x->cover);
+  x->gets = lgt_arena_alloc(arena, 3 * n);
   x->split = x->group && x->group->split;
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
-  if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together)
-    return lgt_no_memory_to_launch();
+  if ((x->split && !x->inst) || !x->cover || !x->gets) return lgt_no_memory_to_launch();
+  x->spare = x->cover + n;
+  x->written = x->gets + n;
+  x->together = x->written + n;
   const lgt_rect *cover = x->group ? x->group->notes->cover : NULL;
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   if (cover) memcpy(x->cover, cover, (n - 1) * sizeof *cover);
-  memset(x->gets, 0, n);
-  memset(x->written, 0, n);
-  memset(x->together, 0, n);
   binder->nmove = binder->pieces.count = 0;
   for (int i = 0; i < x->nstore; i++) {
     if (!lgt_store_replicas(binder->map, x->store[i])) return lgt_no_memory_to_launch();
@@ -240,6 +236,20 @@ static void log_moves(const lgt_exchange *x) {
   }
 }
 
+/* What the group's touches have to move. */
+static bool list_all(lgt_exchange *x) {
+  const lgt_plan_notes *notes = x->group->notes;
+  bool good = true;
+  for (int i = 0; i < x->nstore && good; i++)
+    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, notes->ntouch + i);
+  for (int i = 0; i < notes->ntouch && good; i++) {
+    const lgt_touch *t = &notes->touch[i];
+    lgt_selected s = lgt_touch_selected(x->binder, x->group, t);
+    if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
+  }
+  return good;
+}
+
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};
@@ -252,16 +262,14 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
     x->store[i] = lgt_store_at(binder->stores, root[group->notes->touched[i].root]);
   status = make_room(x);
   if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
-  bool good = true;
-  for (int i = 0; i < x->nstore && good && !status; i++)
-    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->notes->ntouch + i);
-  for (int i = 0; i < group->notes->ntouch && good && !status; i++) {
-    const lgt_touch *t = &group->notes->touch[i];
-    lgt_selected s = lgt_touch_selected(binder, group, t);
-    if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
-  }
+  if (status) return status;
+  x->record = lgt_record_find(x);
+  x->replays = x->record != NULL;
+  bool good = x->replays && !binder->check ? lgt_record_replay(x, x->record) : list_all(x);
+  if (x->replays && good && binder->check) lgt_verified(lgt_record_verify(x, x->record, false));
+  if (!x->replays && good) x->record = lgt_record_begin(x);
   if (lgt_log_on(MOVE, 3)) log_moves(x);
-  return status ? status : good ? LGT_OK : lgt_no_memory_to_launch();
+  return good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
 lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
@@ -592,8 +600,16 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
   return good;
 }
 
+static bool any_absent(const lgt_exchange *x) {
+  for (int i = 0; i < x->nstore; i++)
+    for (int d = 0; d < x->binder->map->local; d++)
+      if (x->store[i]->replica[d].absent.count) return true;
+  return false;
+}
+
 bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   const lgt_map *map = x->binder->map;
+  if (!any_absent(x)) return false;
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     const lgt_touch *t = &x->group->notes->touch[i];
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
@@ -626,11 +642,15 @@ static bool note_written_by(const lgt_exchange *x, int n, const lgt_footprint *w
   return good;
 }
 
-static bool note_written(const lgt_exchange *x, int n, const lgt_footprint *what) {
+static bool note_written(const lgt_exchange *x) {
   bool good = true;
-  for (int d = 0; d < x->binder->map->local && good; d++) {
-    const lgt_replica *replica = &x->store[n]->replica[d];
-    if (replica->absent.count || replica->naside || replica->old.count) good = note_written_by(x, n, what, d);
+  for (int i = 0; i < x->group->notes->ntouch; i++) {
+    const lgt_touch *t = &x->group->notes->touch[i];
+    for (int d = 0; d < x->binder->map->local && t->writes && good; d++) {
+      const lgt_replica *r = &x->store[t->root]->replica[d];
+      if (!r->absent.count && !r->naside && !r->old.count) continue;
+      good = note_written_by(x, t->root, lgt_touch_selected(x->binder, x->group, t).what, d);
+    }
   }
   return good;
 }
@@ -753,20 +773,28 @@ static const lgt_partition *key_after(const lgt_binder *binder, const lgt_plan_g
   return t->after;
 }
 
-lgt_status lgt_exchange_end(lgt_exchange *x) {
-  end_consolidation(x);
+/* The touches that write, one after the other. */
+static bool write_all(lgt_exchange *x) {
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     lgt_touch *t = &x->group->notes->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
-    if (!lgt_history_written(&x->binder->map->histories, &store->history, what) ||
-        !note_written(x, t->root, what))
-      return lgt_no_memory_to_launch();
+    if (!lgt_history_written(&x->binder->map->histories, &store->history, what)) return false;
     store->key = key_after(x->binder, x->group, t, store->key);
     store->written = true;
     store->version = ++x->binder->agreed.versions;
   }
+  return true;
+}
+
+lgt_status lgt_exchange_end(lgt_exchange *x) {
+  bool replays = x->replays && !x->binder->check;
+  int64_t versions = x->binder->agreed.versions;
+  end_consolidation(x);
+  if (replays) lgt_record_finish(x, x->record);
+  if ((!replays && !write_all(x)) || !note_written(x)) return lgt_no_memory_to_launch();
+  if (x->record && !replays) lgt_record_end(x, x->record, versions);
   tidy(x);
   return LGT_OK;
 }

@@ -16,6 +16,7 @@
 #include "move/touch.h"
 
 typedef struct lgt_image_moves lgt_image_moves; /* image.h */
+typedef struct lgt_record lgt_record;           /* record.h */
 
 /* What of a touch counts this time: all of it, or what data selects. */
 struct lgt_selected {
@@ -33,7 +34,9 @@ typedef struct lgt_exchange {
   const lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;           /* by number among the touched roots; from the arena, like the rest */
   int nstore;
-  bool split; /* a store may occur several times in `store`, once for each part */
+  lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
+  bool replays;       /* the record is of an earlier exchange that began like this one */
+  bool split;         /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
   lgt_instance **inst; /* borrowed; if split: the instance that was acquired; NULL: none yet */

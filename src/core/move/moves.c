@@ -180,6 +180,7 @@ bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_fo
 }
 
 void lgt_moves_forget(lgt_binder *binder) {
+  binder->forgets++;
   for (int i = 0; binder->answer && i < ANSWERS; i++) {
     lgt_mem_free(binder->answer[i]);
     binder->answer[i] = NULL;

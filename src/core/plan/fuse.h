@@ -197,6 +197,7 @@ typedef struct lgt_estimate {
 enum { LGT_MOST_MOVES = 20 };
 
 /* What belongs to a group and is no part of its plan; all is made when first needed. */
+enum { LGT_RECORDS = 2 };
 typedef struct lgt_plan_notes {
   lgt_touch *touch; /* owned; touch.h */
   int ntouch;
@@ -206,7 +207,10 @@ typedef struct lgt_plan_notes {
   lgt_rect *cover;  /* owned, by local domain * ntouched + such a number: what all touches of contents from before are of,
                            ndim -1: nothing; NULL: data selects it */
   void *survey;     /* owned; survey.h */
-  lgt_guard *guard; /* owned; shift.h */
+  void *points;     /* owned; point.c */
+  void *recorded[LGT_RECORDS]; /* owned: what its exchanges did, the newest first (record.h, of a later room) ... */
+  int unlike;                  /* ... and how many of them in a row no record was like */
+  lgt_guard *guard;            /* owned; shift.h */
   int nguard;
   bool guarded;
   struct lgt_plan_group **rescue; /* owned, by elided result: how to compute it later */

@@ -26,6 +26,8 @@ void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
   lgt_mem_free(notes->of_slot);
   lgt_mem_free(notes->cover);
   lgt_mem_free(notes->survey);
+  lgt_mem_free(notes->points);
+  for (int i = 0; i < LGT_RECORDS; i++) lgt_mem_free(notes->recorded[i]);
   lgt_mem_free(notes->guard);
   if (notes->template) notes->free_templates(notes->template);
   lgt_mem_free(notes->halo);

@@ -624,6 +624,9 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
       {"messages_sent", rt->binder.messages},
+#define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
+      LGT_EXCHANGES_LIST(EXCHANGES) /* which elements move: as recorded, or why not (record.h) */
+#undef EXCHANGES
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
       {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
@@ -649,6 +652,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   for (int m = 1; m < rt->map.nmemory; m++)
     rt->map.memory[m].device->staged_bytes = rt->map.memory[m].device->staging_waits = 0;
   rt->binder.host_groups = 0;
+  memset(rt->binder.exchanged, 0, sizeof rt->binder.exchanged);
   rt->tracer.stats = (lgt_tracer_stats){0};
   rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;

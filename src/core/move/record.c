@@ -1,0 +1,154 @@
+/* record.c - see record.h.  A record is one block of memory. */
+#include "move/record.h"
+
+#include <string.h>
+
+/* From so many exchanges in a row on that were like no record, only one in as many is recorded. */
+enum { UNLIKE = 4, SELDOM = 64 };
+
+/* What an exchange found of a store, and left. */
+typedef struct past {
+  const lgt_history *before, *begun, *after;
+  const lgt_partition *key, *key_after;
+  int64_t version; /* the last of its new contents, counted from the exchange's first; 0: it has none */
+} past;
+
+struct lgt_record {
+  int64_t forgets;  /* of the binder, when it was made */
+  int64_t versions; /* how many new ones there are */
+  bool ended;
+  int nstore, nmove, npiece;
+  past *store;
+  lgt_move *move; /* with their pieces from 0 on */
+  lgt_piece *piece;
+  bool *gets;
+};
+
+/* Do the moves follow from histories and keys alone? */
+static bool may_be_recorded(const lgt_exchange *x) {
+  if (x->split || x->binder->selecting == x->group)
+    return x->binder->exchanged[LGT_EXCHANGES_BY_DATA]++, false;
+  for (int i = 0; i < x->nstore; i++)
+    if (lgt_history_long(x->store[i]->history)) return x->binder->exchanged[LGT_EXCHANGES_GATHERED]++, false;
+  return true;
+}
+
+static bool is_good(const lgt_exchange *x, const lgt_record *r) {
+  return r && r->ended && r->forgets == x->binder->forgets;
+}
+
+static bool is_like(const lgt_exchange *x, const lgt_record *r) {
+  for (int i = 0; i < x->nstore; i++)
+    if (x->store[i]->history != r->store[i].before || x->store[i]->key != r->store[i].key) return false;
+  return true;
+}
+
+lgt_record *lgt_record_find(const lgt_exchange *x) {
+  lgt_plan_notes *notes = x->group->notes;
+  bool any = false;
+  if (!may_be_recorded(x)) return NULL;
+  for (int i = 0; i < LGT_RECORDS; i++) {
+    lgt_record *r = notes->recorded[i];
+    if (!is_good(x, r)) continue;
+    any = true;
+    if (!is_like(x, r)) continue;
+    notes->recorded[i] = notes->recorded[0];
+    notes->recorded[0] = r;
+    notes->unlike = 0;
+    x->binder->exchanged[LGT_EXCHANGES_REPLAYED]++;
+    return r;
+  }
+  notes->unlike += any;
+  x->binder->exchanged[any ? LGT_EXCHANGES_CHANGED : LGT_EXCHANGES_NEW]++;
+  return NULL;
+}
+
+bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
+  if (!lgt_moves_add(x->binder, r->move, r->nmove, r->piece, r->npiece)) return false;
+  for (int i = 0; i < x->nstore; i++) x->store[i]->history = r->store[i].begun;
+  memcpy(x->gets, r->gets, (size_t)x->binder->map->local * (size_t)x->nstore);
+  return true;
+}
+
+/* A shifted plan runs once. */
+static bool is_worth_it(const lgt_exchange *x) {
+  int unlike = x->group->notes->unlike;
+  bool may = !x->split && x->binder->selecting != x->group && !x->group->plan->origin;
+  for (int i = 0; i < x->nstore; i++) may &= !x->together[i] && !lgt_history_long(x->saved[i]);
+  return may && (unlike < UNLIKE || unlike % SELDOM == 0);
+}
+
+lgt_record *lgt_record_begin(const lgt_exchange *x) {
+  const lgt_binder *binder = x->binder;
+  lgt_plan_notes *notes = x->group->notes;
+  size_t stores = (size_t)x->nstore * sizeof(past), moves = (size_t)binder->nmove * sizeof(lgt_move),
+         pieces = (size_t)binder->pieces.count * sizeof(lgt_piece),
+         gets = (size_t)binder->map->local * (size_t)x->nstore;
+  lgt_record *r = is_worth_it(x) ? lgt_mem_alloc(sizeof *r + stores + pieces + moves + gets) : NULL;
+  if (!r) return NULL;
+  *r = (lgt_record){.forgets = binder->forgets,
+                    .nstore = x->nstore,
+                    .nmove = binder->nmove,
+                    .npiece = binder->pieces.count};
+  r->store = (past *)(r + 1);
+  r->piece = (lgt_piece *)(r->store + r->nstore);
+  r->move = (lgt_move *)(r->piece + r->npiece);
+  r->gets = (bool *)(r->move + r->nmove);
+  for (int i = 0; i < r->nstore; i++)
+    r->store[i] = (past){.before = x->saved[i], .begun = x->store[i]->history, .key = x->store[i]->key};
+  if (moves) memcpy(r->move, binder->move, moves);
+  if (pieces) memcpy(r->piece, binder->pieces.piece, pieces);
+  memcpy(r->gets, x->gets, gets);
+  lgt_mem_free(notes->recorded[LGT_RECORDS - 1]);
+  memmove(notes->recorded + 1, notes->recorded, (LGT_RECORDS - 1) * sizeof *notes->recorded);
+  notes->recorded[0] = r;
+  return r;
+}
+
+void lgt_record_finish(const lgt_exchange *x, const lgt_record *r) {
+  for (int i = 0; i < r->nstore; i++) {
+    const past *p = &r->store[i];
+    lgt_store *store = x->store[i];
+    store->history = p->after;
+    if (!p->version) continue;
+    store->key = p->key_after;
+    store->version = x->binder->agreed.versions + p->version;
+    store->written = true;
+  }
+  x->binder->agreed.versions += r->versions;
+}
+
+static bool is_same_piece(const lgt_piece *a, const lgt_piece *b) {
+  return lgt_rect_equal(&a->rect, &b->rect) && a->from == b->from && a->runs == b->runs;
+}
+
+static bool is_same_move(const lgt_move *a, const lgt_move *b) {
+  return a->root == b->root && a->place == b->place && a->early == b->early && a->to == b->to &&
+         a->peer == b->peer && a->sends == b->sends && a->first == b->first && a->count == b->count;
+}
+
+bool lgt_record_verify(const lgt_exchange *x, const lgt_record *r, bool ended) {
+  const lgt_binder *binder = x->binder;
+  bool same = r->nmove == binder->nmove && r->npiece == binder->pieces.count;
+  for (int i = 0; i < r->nmove && same; i++) same = is_same_move(&r->move[i], &binder->move[i]);
+  for (int i = 0; i < r->npiece && same; i++) same = is_same_piece(&r->piece[i], &binder->pieces.piece[i]);
+  if (!same) return lgt_err(LGT_SYSTEM, "record: other elements move than were recorded"), false;
+  for (int i = 0; i < r->nstore; i++) {
+    const past *p = &r->store[i];
+    if (x->store[i]->history != (ended ? p->after : p->begun) || (ended && x->store[i]->key != p->key_after))
+      return lgt_err(LGT_SYSTEM, "record: another history or key than was recorded"), false;
+  }
+  return true;
+}
+
+void lgt_record_end(const lgt_exchange *x, lgt_record *r, int64_t versions) {
+  if (x->replays) return lgt_verified(lgt_record_verify(x, r, true));
+  r->versions = x->binder->agreed.versions - versions;
+  for (int i = 0; i < r->nstore; i++) {
+    past *p = &r->store[i];
+    p->after = x->store[i]->history;
+    p->key_after = x->store[i]->key;
+    p->version = x->store[i]->version > versions ? x->store[i]->version - versions : 0;
+  }
+  r->ended = true;
+}

@@ -1,0 +1,38 @@
+/* record.h - what the exchange of a group did, so that the next one like it need not find out.
+ *
+ * What moves for a group, and what becomes of the histories and key partitions of the stores that it touches,
+ * follows from the group and from these histories and keys as they were before.  All of them are interned: two
+ * stores have the same past exactly when the pointers are equal.  So a group keeps a few *records*, each of the
+ * pointers that an exchange found, of the moves that it listed, and of the pointers that it left behind.  An
+ * exchange that finds its stores as a record has them takes over what came of it: it *replays* the record.
+ *
+ * The result is the same with and without a record, so it is each rank's own affair whether there is one.  There
+ * is none where the moves follow from more: where data selects them, where the group works on several parts of a
+ * root, where a long history has its elements brought together.  A sweep (sweep.h) may free what a record names,
+ * and ends all records.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_RECORD_H
+#define LGT_RECORD_H
+
+#include "move/exchange.h"
+
+/* A record of the group that begins like this exchange, whose stores have their histories; NULL: there is none. 
+ * Counts which it is (LGT_EXCHANGES_LIST). */
+lgt_record *lgt_record_find(const lgt_exchange *exchange);
+/* Take the record's moves and histories over. */
+bool lgt_record_replay(lgt_exchange *exchange, const lgt_record *record);
+/* The exchange has begun without a record: record what it has done so far.  NULL: it is not worth it, or there is
+ * no memory. */
+lgt_record *lgt_record_begin(const lgt_exchange *exchange);
+/* The exchange has ended, before which there were so many versions: its record is complete, and the first one to
+ * be looked at next time.  (With the option `check` replays are carried out, too, and compared with the record.) */
+void lgt_record_end(const lgt_exchange *exchange, lgt_record *record, int64_t versions);
+/* Take the record's histories, keys and versions over. */
+void lgt_record_finish(const lgt_exchange *exchange, const lgt_record *record);
+/* With the option `check`: did the exchange come to what the record says (`ended`: also in the end)?  False with a
+ * message. */
+bool lgt_record_verify(const lgt_exchange *exchange, const lgt_record *record, bool ended);
+
+#endif

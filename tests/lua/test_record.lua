@@ -1,0 +1,41 @@
+-- What moves between domains and ranks is found out once for a loop: lgt.stats() counts how often it was taken from a
+-- record.  Run with --domains=3, with -n 2.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+local n = 300
+
+check.case("a loop's exchanges are replayed", function()
+  local x, wanted = np.arange(n):astype("float64"), {}
+  for i = 1, n do wanted[i] = i - 1 end
+  local function turn()
+    x["2:-2"] = 0.25 * (x[":-3"] + 2 * x["2:-2"] + x["3:"])
+    lgt.fence()
+    local was = {unpack(wanted)}
+    for i = 2, n - 1 do wanted[i] = 0.25 * (was[i - 1] + 2 * was[i] + was[i + 1]) end
+  end
+  x[1], wanted[1] = 1000, 1000
+  for _ = 1, 20 do turn() end
+  lgt.stats_reset()
+  for _ = 1, 30 do turn() end
+  local stats = lgt.stats()
+  check.that(stats.exchanges_replayed >= 0.9 * stats.fused_groups,
+    ("%d of %d"):format(stats.exchanges_replayed, stats.fused_groups))
+  local got = x:totable()
+  for i = 1, n do check.equal(got[i], wanted[i]) end
+end)
+
+check.case("not where data says what moves", function()
+  local x, at = np.arange(n):astype("float64"), np.array({5, 250, 17, 130, 299}, {dtype = "int64"})
+  for _ = 1, 10 do
+    x = x + 1
+    lgt.fence()
+    lgt.stats_reset()
+    local picked = x[at]
+    check.equal(picked(2), x(250))
+    check.that(lgt.stats().exchanges_by_data > 0)
+  end
+end)
+
+check.done()
