@@ -30,8 +30,8 @@
  *   LGT_FAKE_CUDA_PEERS=0      devices have no access to each other's memory
  *   LGT_FAKE_CUDA_KERNELS=0    kernels do nothing
  *   LGT_FAKE_CUDA_WAITS=0      streams are not told to wait for events, which is what a program looks like that forgets to tell them
- *   LGT_FAKE_CUDA_UNWRITTEN=0  kernels may read bytes that were never written, as those of lgt do once a task has failed: what it
- *                              did not write is read with the rest, and whatever comes of that fails, too
+ *   LGT_FAKE_CUDA_UNWRITTEN=0  kernels may read bytes that were never written, as those of lgt do where a task has failed and a loop
+ *                              computes with what it did not write and with other things
  *   LGT_FAKE_CUDA_INIT=CODE    cuInit fails so
  *   LGT_FAKE_CUDA_FAIL=NAME:N:CODE   the n-th call of that function fails; of any function if there is no NAME, but
  *                                    none that is only about which context is current; with what is usual for it if

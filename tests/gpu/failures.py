@@ -123,13 +123,13 @@ def main():
     step = 1 if "STRESS" in os.environ else max(1, calls // 60)
     cases = [(f"call {n} fails", {"LGT_FAKE_CUDA_FAIL": f":{n}"}, 1) for n in range(1, calls + 1, step)]
     cases += [(f"call {n} finds no memory", {"LGT_FAKE_CUDA_FAIL": f":{n}:2"}, 1) for n in range(1, calls + 1, 3 * step)]
+    for name in "cuLaunchKernel", "cuMemcpyHtoDAsync_v2": # what a kernel was to write, or to read, is not there
+        cases += [(f"{name} {n} fails", {"LGT_FAKE_CUDA_FAIL": f"{name}:{n}"}, 1) for n in range(1, text.count(f" {name}(") + 1)]
     cases += [(f"operation {n} fails", {"LGT_FAKE_CUDA_FAIL_RUN": f"{n}:719", "LGT_FAKE_CUDA_STRICT": "0"}, 4)
               for n in (1, 2, 3, 5, 8, 13, 21)]
     seeds = range(2, 22 if "STRESS" in os.environ else 6)
     cases += [(f"operation 8 fails, seed {n}", {"LGT_FAKE_CUDA_FAIL_RUN": "8:719", "LGT_FAKE_CUDA_STRICT": "0", "LGT_FAKE_CUDA_SEED": str(n),
                                                 "LGT_FAKE_CUDA_DELAY": str(20 * n)}, 4) for n in seeds]
-    # Once something has failed, kernels may go through what was not written for it, and whatever comes of that fails, too.
-    cases = [(name, {**env, "LGT_FAKE_CUDA_UNWRITTEN": "0"}, most) for name, env, most in cases]
     failed = edges() + handed_over()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (name, env, most), result in zip(cases, pool.map(lambda c: outcome(c[1]), cases)):

@@ -483,13 +483,17 @@ static lgt_code code_on(const lgt_device *device, const lgt_loop_work *w) {
   return (lgt_code){device->class, lgt_kernel_code_on(w->kernel, device->target)};
 }
 
-/* The loops of a task, one behind the other in a queue. */
+/* The loops of a task, one behind the other in a queue.  What they would read may have failed: memory that nobody wrote. */
 static lgt_status enqueue_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
   lgt_status status = LGT_OK;
+  lgt_taint taint = {0};
+  bool tainted = lgt_work_taint(job, &taint);
   for (int s = 0; s < job->task.nstep && !status; s++) {
     lgt_loop_work *w = job->task.step[s].data;
-    status = device->launch(queue, code_on(device, w), &w->nest);
+    if (!tainted || !lgt_work_in_vain(&taint, w))
+      status = device->launch(queue, code_on(device, w), &w->nest);
   }
+  lgt_taint_fini(&taint);
   return status;
 }
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/taint.h"
-
 enum { BLAS_UNIT = 8 };
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -145,18 +143,45 @@ static void poison_all(lgt_task *task, const struct lgt_job_taint *p) {
   for (int i = 0; i < p->ncall; i++) p->call[i].skip = true;
 }
 
+/* What has failed before the job, by slot, and what depends on that; false when out of memory. */
+static bool find_taint(const lgt_job *job, lgt_poison *before, lgt_taint *taint) {
+  const lgt_plan_group *group = job->taint->group;
+  int64_t *position = lgt_mem_alloc(((size_t)group->nslot + 1) * sizeof *position);
+  for (int s = 0; position && s < group->nslot; s++) {
+    before[s] = poison_of_slot(job, s);
+    position[s] = before[s].status ? before[s].position : LGT_TAINT_NONE;
+  }
+  bool good = position && lgt_taint_find(taint, group, position);
+  lgt_mem_free(position);
+  return good;
+}
+
+bool lgt_work_taint(const lgt_job *job, lgt_taint *out) {
+  if (!job->task.poison || !job->taint) return false;
+  lgt_poison *before = lgt_mem_alloc(((size_t)job->taint->group->nslot + 1) * sizeof *before);
+  bool good = before && find_taint(job, before, out);
+  lgt_mem_free(before);
+  return good;
+}
+
+bool lgt_work_in_vain(const lgt_taint *taint, const lgt_loop_work *work) {
+  const lgt_weave_items *items = taint->group->items;
+  bool any = false;
+  for (int i = 0; i < items->nitem; i++) {
+    if (items->item[i].loop != work->plan->woven) continue;
+    if (taint->item[i] == LGT_NONE) return false;
+    any = true;
+  }
+  return any;
+}
+
 void lgt_work_poison_results(lgt_task *task) {
   const lgt_job *job = (lgt_job *)task;
   const struct lgt_job_taint *p = job->taint;
   lgt_taint taint = {0};
-  int64_t *position = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *position);
   lgt_poison *before = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *before);
   uint16_t *cause = lgt_mem_alloc(((size_t)task->nthing + 1) * sizeof *cause);
-  for (int s = 0; position && before && s < p->group->nslot; s++) {
-    before[s] = poison_of_slot(job, s);
-    position[s] = before[s].status ? before[s].position : LGT_TAINT_NONE;
-  }
-  bool good = position && before && cause && lgt_taint_find(&taint, p->group, position);
+  bool good = before && cause && find_taint(job, before, &taint);
   for (int i = 0; good && i < p->ncall; i++) p->call[i].skip = taint.item[p->call[i].item] != LGT_NONE;
   for (int i = job->nread; good && i < task->nthing; i++) cause[i] = cause_of(p, &taint, task->thing[i]);
   /* What is written loses its own former poison at last: others may have it from there. */
@@ -171,6 +196,5 @@ void lgt_work_poison_results(lgt_task *task) {
   lgt_mem_free(former);
   lgt_mem_free(cause);
   lgt_mem_free(before);
-  lgt_mem_free(position);
   lgt_taint_fini(&taint);
 }

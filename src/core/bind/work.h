@@ -3,6 +3,7 @@
 #define LGT_WORK_H
 
 #include "move/job.h"
+#include "plan/taint.h"
 
 typedef struct lgt_call_work {
   const lgt_kind *kind;
@@ -38,5 +39,10 @@ void lgt_work_add_loop(lgt_job *job, lgt_loop_work *work);
 void lgt_work_add_calls(lgt_job *job, lgt_call_work *call, int chunks);
 /* For lgt_task.poison_results of a job with `taint`. */
 void lgt_work_poison_results(lgt_task *task);
+/* What of a job of several calls depends on what has failed before, as far as that is known; the caller must free it.  False:
+ * nothing, or out of memory. */
+bool lgt_work_taint(const lgt_job *job, lgt_taint *out);
+/* Does a loop compute nothing but what has failed anyway? */
+bool lgt_work_in_vain(const lgt_taint *taint, const lgt_loop_work *work);
 
 #endif
