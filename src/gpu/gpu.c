@@ -31,12 +31,13 @@ static void release(lgt_device *device, void *block, size_t bytes) {
 
 static void close_gpu(lgt_device *device) {
   lgt_gpu *gpu = lgt_gpu_of(device);
-  if (!lgt_gpu_enter(gpu)) {
+  bool entered = !lgt_gpu_enter(gpu);
+  if (entered) {
     if (gpu->alerts) gpu->cuda->cuStreamSynchronize(gpu->alerts);
     if (gpu->alerts) gpu->cuda->cuStreamDestroy_v2(gpu->alerts);
-    lgt_gpu_free_events(gpu);
     lgt_gpu_free_ring(gpu);
   }
+  lgt_gpu_free_events(gpu, entered);
   gpu->cuda->cuCtxSetCurrent(NULL);
   gpu->cuda->cuDevicePrimaryCtxRelease_v2(gpu->number);
   lgt_mem_free(gpu->events.item);

@@ -80,7 +80,7 @@ lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event);
 lgt_status lgt_gpu_wait(lgt_queue *queue, lgt_event *event);
 void lgt_gpu_alert(lgt_event *event);
 bool lgt_gpu_query(lgt_event *event, lgt_status *status);
-void lgt_gpu_free_events(lgt_gpu *gpu);
+void lgt_gpu_free_events(lgt_gpu *gpu, bool entered); /* entered: lgt_gpu_enter has succeeded */
 
 /* ---- staging.c ---- */
 /* A copy with an end in the host's memory, if it can be done so. */

@@ -206,8 +206,9 @@ lgt_event *lgt_gpu_event_new(lgt_device *device) {
   return NULL;
 }
 
-static void destroy(lgt_event *event) {
-  event->gpu->cuda->cuEventDestroy_v2(event->event);
+/* `entered`: the device can be worked with, else what it has for the event stays there. */
+static void destroy(lgt_event *event, bool entered) {
+  if (entered) event->gpu->cuda->cuEventDestroy_v2(event->event);
   lgt_mem_free(event);
 }
 
@@ -217,11 +218,11 @@ void lgt_gpu_event_free(lgt_event *event) {
   pthread_mutex_lock(&gpu->lock);
   bool kept = lgt_spares_give(&gpu->events, event);
   pthread_mutex_unlock(&gpu->lock);
-  if (!kept && !lgt_gpu_enter(gpu)) destroy(event);
+  if (!kept) destroy(event, !lgt_gpu_enter(gpu));
 }
 
-void lgt_gpu_free_events(lgt_gpu *gpu) {
-  for (lgt_event *event; (event = lgt_spares_take(&gpu->events, 0));) destroy(event);
+void lgt_gpu_free_events(lgt_gpu *gpu, bool entered) {
+  for (lgt_event *event; (event = lgt_spares_take(&gpu->events, 0));) destroy(event, entered);
 }
 
 static void tell(void *context) {

@@ -285,17 +285,18 @@ TEST(a_text_that_is_wrong_is_refused) {
 
 /* ---- each call of the driver fails once --------------------------------------------------------------- */
 
-enum { RIGHT = 10, REFUSED, WRONG, SILENT };
+enum { RIGHT = 10, REFUSED, WRONG, SILENT, LEAKED };
 
-/* In a process of its own, since the driver reads its environment once. */
-static int outcome(int n) {
+/* The n-th call of a function fails, or of any: in a process of its own, since the driver reads its environment once. */
+static int outcome(const char *name, int n) {
   fflush(NULL);
   pid_t child = fork();
   if (!child) {
-    char text[32];
+    char text[64];
+    int64_t live = lgt_mem_live();
     double from[N], to[N];
     lgt_device *device = NULL;
-    snprintf(text, sizeof text, ":%d", n);
+    snprintf(text, sizeof text, "%s:%d", name, n);
     setenv("LGT_FAKE_CUDA_FAIL", text, 1);
     fill_line(from, to);
     int failures = 0;
@@ -310,20 +311,22 @@ static int outcome(int n) {
       if (status && !*lgt_message()) _exit(SILENT);
     }
     if (device) device->close(device);
-    _exit(!right || failures > 1 ? WRONG
-          : failures             ? REFUSED
-                                 : RIGHT); /* what fails once does not fail again */
+    _exit(!right || failures > 1  ? WRONG
+          : lgt_mem_live() > live ? LEAKED
+          : failures              ? REFUSED
+                                  : RIGHT); /* what fails once does not fail again */
   }
   int status;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(each_call_may_fail) {
+static void fail_each(const char *name, int calls) {
   int refused = 0, right = 0;
-  for (int n = 1; n <= 150; n++) {
-    int found = outcome(n);
-    if (found != RIGHT && found != REFUSED) printf("# call %d: outcome %d\n", n, found);
+  for (int n = 1; n <= calls; n++) {
+    int found = outcome(name, n);
+    if (found != RIGHT && found != REFUSED)
+      printf("# call %d of %s: outcome %d\n", n, *name ? name : "all", found);
     CHECK(found == RIGHT || found == REFUSED);
     refused += found == REFUSED;
     right += found == RIGHT;
@@ -331,9 +334,15 @@ TEST(each_call_may_fail) {
   CHECK(refused > 20 && right > 20); /* before the end, and behind it */
 }
 
+TEST(each_call_may_fail) { fail_each("", 150); }
+
+/* Which none of those is. */
+TEST(a_device_may_not_be_entered) { fail_each("cuCtxSetCurrent", 80); }
+
 int main(void) {
   /* Before the driver is initialised here: children cannot use it afterwards. */
   RUN(each_call_may_fail);
+  RUN(a_device_may_not_be_entered);
   RUN(it_works_without_pinned_memory);
   setenv("LGT_FAKE_CUDA_DEVICES", "2", 1);
   setenv("LGT_FAKE_CUDA_STRICT", "1", 1);
