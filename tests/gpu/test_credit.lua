@@ -1,5 +1,5 @@
--- With nothing in hand but what opening a GPU costs (--gpu-credit=300), a program leaves nothing on the GPU that it could
--- not afford to bring back: it runs on the host until a tenth of its time pays for that.
+-- With nothing in hand but what opening a GPU costs (--gpu-credit=300), a program leaves nothing on the GPU that it
+-- could not afford to bring back: it runs on the host until a tenth of its time pays for that.
 local check = dofile(arg[0]:match("^(.*/)") .. "../lua/check.lua")
 local lgt, np = require "lgt", require "array"
 

@@ -1,4 +1,5 @@
--- What one loop would leave in memory for another, the other computes anew (src/core/plan/inline.h): the numbers are the same.
+-- What one loop would leave in memory for another, the other computes anew (src/core/plan/inline.h): the numbers are
+-- the same.
 local check = dofile(arg[0]:match("^(.*/)") .. "../lua/check.lua")
 local lgt, np = require "lgt", require "array"
 
@@ -124,11 +125,14 @@ end)
 check.case("a loop that would have too many accesses stays as it is", function()
   local a = np.arange(5000):astype("float64")
   lgt.fence()
-  local all = a["1:3000"] * 1.0
-  for k = 1, 29 do all = all + a[("%d:%d"):format(1 + 3 * k, 3000 + 3 * k)] end
-  local r = all["1:500"] * 1.0
-  for k = 1, 21 do r = r + all[("%d:%d"):format(1 + 90 * k, 500 + 90 * k)] end
-  all = nil
+  local function sums()
+    local all = a["1:3000"] * 1.0
+    for k = 1, 29 do all = all + a[("%d:%d"):format(1 + 3 * k, 3000 + 3 * k)] end
+    local r = all["1:500"] * 1.0
+    for k = 1, 21 do r = r + all[("%d:%d"):format(1 + 90 * k, 500 + 90 * k)] end
+    return r
+  end
+  local r = sums()
   collectgarbage()
   check.equal(r:sum():item(), 408540000)
 end)

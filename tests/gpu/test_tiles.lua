@@ -1,5 +1,6 @@
--- Loops that read along one dimension and write along the other, through squares in shared memory (emit_device_tiles.c): those whose
--- edges cut squares, several arrays at once, outer dimensions, other element types, and what is too small.
+-- Loops that read along one dimension and write along the other, through squares in shared memory
+-- (emit_device_tiles.c): those whose edges cut squares, several arrays at once, outer dimensions, other element types,
+-- and what is too small.
 local check = dofile(arg[0]:match("^(.*/)") .. "../lua/check.lua")
 local np = require "array"
 
