@@ -124,18 +124,6 @@ TEST(one_domain_has_all_of_a_store) {
   lgt_close(rt);
 }
 
-TEST(a_device_gives_its_memory_back) {
-  CHECK(!open_with(&rt, "cpus", "1", "emulate", "1", "min_tile", "1", NULL));
-  lgt_id id = apply("a1 c1 add =0", filled(N, 1, 0), 0);
-  CHECK(!lgt_fence(rt));
-  lgt_store *x = store_of(id);
-  CHECK(!lgt_instance_on_host(x->replica[0].inst));
-  CHECK(!lgt_acquire_evict(&rt->binder));
-  CHECK(lgt_instance_on_host(x->replica[0].inst) && element(x->replica[0].inst, 7) == 8);
-  for (int k = 0; k < x->replica[0].naside; k++) CHECK(lgt_instance_on_host(x->replica[0].aside[k].inst));
-  lgt_close(rt);
-}
-
 TEST(without_memory_nothing_changes) {
   lgt_store *x = halves();
   CHECK(x);
@@ -158,7 +146,6 @@ int main(void) {
   RUN(what_is_spare_is_not_copied);
   RUN(old_elements_come_from_where_they_are_new);
   RUN(one_domain_has_all_of_a_store);
-  RUN(a_device_gives_its_memory_back);
   RUN(without_memory_nothing_changes);
   return check_done();
 }

@@ -60,6 +60,34 @@ check.case("sums of all devices, numbers for all", function()
   check.that(stats.groups_on_host == 0, ("%d groups ran on the host"):format(stats.groups_on_host))
 end)
 
+-- Five arrays where four fit.  Were all to leave whenever one lacks room, they would all come back in each turn.
+check.case("arrays that are worked with in turns stay as far as there is room", function()
+  local devices, all, total = #lgt.devices(), {}, 0
+  local n = 100000 * devices * lgt.size()
+  for i = 1, 5 do all[i] = np.arange(n) * i end
+  collectgarbage()
+  collectgarbage()
+  local stats = counted(function()
+    for _ = 1, 6 do
+      for i = 1, 5 do total = total + np.max(all[i]):item() end
+    end
+  end)
+  check.equal(total, 6 * 15 * (n - 1))
+  check.that(stats.groups_on_host == 0, ("%d groups ran on the host"):format(stats.groups_on_host))
+  local moved = (stats.bytes_to_devices + stats.bytes_from_devices) / devices
+  check.that(moved > 4e6 and moved < 14e6, ("%d bytes crossed the bus for each device"):format(moved))
+  stats = counted(function()
+    for _ = 1, 6 do
+      for i = 1, 5 do
+        all[i]:iadd(i)
+        lgt.flush()
+      end
+    end
+  end)
+  moved = (stats.bytes_to_devices + stats.bytes_from_devices) / devices
+  check.that(moved > 4e6 and moved < 20e6, ("%d bytes crossed the bus for each device"):format(moved))
+  for i = 1, 5 do check.equal(np.max(all[i]):item(), i * (n - 1 + 6)) end
+end)
 
 -- The first time nobody has the product, so nothing is computed, by a device; the second time it is asked for, and no
 -- device multiplies sparse matrices.

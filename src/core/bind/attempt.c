@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "move/acquire.h"
+#include "move/evict.h"
 #include "bind/point.h"
 #include "bind/side.h"
 #include "kernel/grid.h"
@@ -459,6 +460,7 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   bool many = !lgt_map_whole(try->binder->map);
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
+  for (int m = 1; m < try->binder->map->nmemory; m++) try->binder->map->memory[m].pool->lacked = 0;
   if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched)))
     return lgt_no_memory_to_launch();
   lgt_status status = choose_side(try);
@@ -483,16 +485,22 @@ void lgt_attempt_release(lgt_attempt *try) {
 
 bool lgt_attempt_make_room(lgt_attempt *try, bool last) {
   lgt_binder *binder = try->binder;
-  enum { WAIT, EVICT, GO_TO_HOST, NONE };
+  enum { WAIT, EVICT, EVICT_ALL, GO_TO_HOST, NONE };
   lgt_attempt_release(try);
   if (try->ways == WAIT) {
     try->ways = EVICT;
     if (binder->njob) return lgt_job_retire(binder, true), true;
   }
   if (binder->map->nmemory == 1) return false;
-  if (try->ways == EVICT) { /* a device's memory may be full of what nobody needs there now */
+  if (try->ways ==
+      EVICT) { /* a device's memory may be full of what nobody needs there now: as often as that helps */
+    if (lgt_evict_garbage(binder)) return false;
+    if (lgt_evict(binder)) return true;
+    try->ways = EVICT_ALL;
+  }
+  if (try->ways == EVICT_ALL) { /* blocks of other sizes may be in the way */
     try->ways = GO_TO_HOST;
-    if (!lgt_acquire_evict(binder)) return true;
+    if (!lgt_evict_all(binder)) return true;
   }
   if (try->ways == NONE || !last || try->host || binder->strict) return false;
   try->ways = NONE;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bind/attempt.h"
-#include "move/acquire.h"
+#include "move/evict.h"
 #include "move/exchange.h"
 #include "bind/fold.h"
 #include "move/image.h"
@@ -176,10 +176,25 @@ static void poison_tainted(lgt_attempt *try) {
     }
 }
 
+/* The memory that lacks room: of several devices, the one that has least for what it was asked for. */
+static const lgt_memory *memory_that_lacks(const lgt_attempt *try) {
+  const lgt_map *map = try->binder->map;
+  if (try->host || map->nmemory == 1) return map->memory; /* it may not have come to choose */
+  const lgt_memory *least = NULL;
+  int64_t room = 0;
+  for (int m = 1; m < map->nmemory; m++) {
+    const lgt_memory *memory = &map->memory[m];
+    int64_t left = lgt_pool_left(memory->pool) - memory->pool->asked;
+    if (*memory->device->failure) return memory;
+    if (!least || left < room) least = memory, room = left;
+  }
+  return least;
+}
+
 /* Of new slots: of all, or of those that have no memory. */
 static lgt_status say_what_lacks(const lgt_attempt *try) {
-  bool host = try->host || try->binder->map->nmemory == 1; /* it may not have come to choose */
-  const lgt_memory *memory = &try->binder->map->memory[host ? 0 : 1];
+  const lgt_memory *memory = memory_that_lacks(try);
+  bool host = memory->on_host;
   lgt_pool *pool = memory->pool;
   int64_t bytes = 0;
   if (!host && *memory->device->failure)
@@ -411,6 +426,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const
   lgt_attempt try = {.binder = binder, .group = group, .root = root};
   try.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
   binder->where = try.where;
+  if (binder->map->nmemory > 1) lgt_evict_note_use(binder, group, root);
   if (binder->profile) try.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&try);
   lgt_arena_reset(&binder->arena);

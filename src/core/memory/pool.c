@@ -189,7 +189,11 @@ static void give(lgt_pool *pool, char *block, int64_t rounded) {
 char *lgt_pool_take(lgt_pool *pool, int64_t bytes, bool needed, int64_t *rounded) {
   acquire(pool);
   char *block = take(pool, bytes, needed ? INT64_MAX : pool->limit, rounded);
-  if (!block) pool->asked = *rounded;
+  if (!block) {
+    int64_t left = pool->limit - pool->used + pool->idle;
+    pool->asked = *rounded;
+    pool->lacked = left < *rounded ? *rounded - left : *rounded;
+  }
   release(pool);
   return block;
 }

@@ -37,7 +37,8 @@ typedef struct lgt_pool {
   int64_t idle;                         /* bytes of free blocks */
   int64_t scratch;                      /* bytes of scratch memory */
   _Atomic int64_t outside;              /* bytes of libraries' memory; not under the lock */
-  int64_t asked;                        /* bytes of the last request for which there was no room */
+  int64_t asked;                        /* bytes of the last request for which there was no room ... */
+  int64_t lacked;                       /* ... and how many of them there was no room for; whoever makes room sets it to 0 */
   lgt_spares spare[LGT_POOL_CLASSES];   /* owned: free blocks, by size */
   uint64_t kept[LGT_POOL_CLASSES / 64]; /* the sizes that ever had a free block, as bits */
   int unused[LGT_POOL_CLASSES];         /* by size: free blocks that were not taken since the last look */

@@ -140,32 +140,3 @@ lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rec
   }
   return lgt_rect_grown(rect, halo.below, halo.above, root->shape);
 }
-
-lgt_status lgt_acquire_evict(lgt_binder *binder) {
-  lgt_map *map = binder->map;
-  lgt_status status = LGT_OK;
-  for (uint32_t id = 1; id < binder->stores->nstore && !status; id++) {
-    lgt_store *store = lgt_store_at(binder->stores, id);
-    for (int d = 0; store->layout && store->replica && d < map->local && !status; d++) {
-      lgt_instance *inst = store->replica[d].inst;
-      if (!inst || lgt_instance_on_host(inst) || inst->owners > 1 || inst->pins) continue;
-      lgt_rect rect = inst->rect;
-      status = lgt_acquire(binder, store, d, map->memory, &rect, LGT_USE_READ, NULL);
-    }
-  }
-  lgt_job_retire(binder, true);
-  for (uint32_t id = 1; id < binder->stores->nstore; id++) {
-    const lgt_store *store = lgt_store_at(binder->stores, id);
-    for (int d = 0; store->layout && store->replica && d < map->local; d++) {
-      lgt_replica *replica = &store->replica[d];
-      const lgt_instance *main = replica->inst;
-      for (int k = replica->naside - 1; k >= 0 && main && lgt_instance_on_host(main); k--) {
-        const lgt_instance *aside = replica->aside[k].inst;
-        if (!lgt_instance_on_host(aside) && lgt_rect_contains(&main->rect, &aside->rect) &&
-            !lgt_region_meets(&replica->old, &aside->rect))
-          lgt_replica_drop(map, replica, k);
-      }
-    }
-  }
-  return status;
-}

@@ -30,8 +30,4 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
  * thin here, too. */
 lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect, const lgt_layout *root);
 
-/* Move the elements that devices hold to the host's memory, but not of instances that several stores own or
- * recipes read.  Waits. */
-lgt_status lgt_acquire_evict(lgt_binder *binder);
-
 #endif

@@ -81,6 +81,9 @@ typedef struct lgt_binder {
   lgt_fuser *fuser;      /* borrowed: rescues are woven when first needed */
   lgt_peers *peers;      /* borrowed: the other ranks; NULL: there are none */
   lgt_profile *profile;  /* borrowed; NULL: none */
+  const lgt_call *ahead; /* borrowed from the window: the calls of the group that is being bound, and those after it (evict.h) */
+  int nahead, nbound;    /* how many; how many of the group; 0: no group is being bound */
+  bool may_collect;      /* whoever has the group bound would collect garbage if it lacks memory */
   const char *where;     /* borrowed from the runtime: line of the group that is bound, or of the look; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;

@@ -313,8 +313,14 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       return 0;
     }
     await_memory(rt, group);
-    lgt_status status =
-        lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
+    const lgt_call *calls = &rt->window.call[group->first];
+    rt->binder.ahead = calls;
+    rt->binder.nahead = rt->window.count - group->first;
+    rt->binder.nbound = group->count;
+    rt->binder.may_collect = ask_again;
+    lgt_status status = lgt_bind_group(&rt->binder, group, calls, rt->window.root, last);
+    rt->binder.nahead = rt->binder.nbound = 0;
+    rt->binder.may_collect = false;
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, LGT_COLLECT_ALL);
     if (status == LGT_NO_MEMORY && spare) {
       lgt_rescue_former(&rt->binder);
