@@ -342,6 +342,46 @@ def small(bench):
     return table(["nanoseconds an operation", "lgt, end to end", "lgt, issue only", "NumPy"], rows), data
 
 
+# name: arguments with 100, 1,000 and 10,000 unknowns; where a matrix is dense, that many elements
+SMALL_PROBLEMS = {
+    "cg": ([10, 1e-8], [32, 1e-8], [100, 1e-8]),
+    "jacobi": ([10, 100], [32, 100], [100, 100]),
+    "pcg": ([10, 1e-8], [32, 1e-8], [100, 1e-8]),
+    "logreg": ([10, 10, 50], [100, 10, 50], [1000, 10, 50]),
+    "kmeans": ([25, 8, 20], [250, 8, 20], [2500, 8, 20]),
+    "stencil": ([10, 200], [32, 200], [100, 200]),
+}
+STEPS = ("x(i)", "x[mask]", "x[mask] = v", "nonzero(mask)", "sum(x[positions])", "a[i, j] = a(i-1, j) + a(i, j-1)",
+         "B = A:dot(B), 4 x 4", "Kalman step, 4 x 4", "Runge-Kutta, y' = A y, 3", "Runge-Kutta, Lorenz, 3")
+
+
+def small_problems(bench):
+    """Single steps on 3 to 100 elements, and whole examples that are small, beside NumPy and C on one core; --line chooses."""
+    steps = 100
+    cases = [(f"step: {name}", steps, [bench.lgt("small_problems.lua", name, steps),
+                                       bench.py("numpy", "small_problem", name, steps)]) for name in STEPS]
+    for name, sizes in SMALL_PROBLEMS.items():
+        texts = os.path.join(ROOT, script(name)[0]), os.path.join(ROOT, "tests/programs", name + ".py")
+        for args in sizes[:1] if bench.quick else sizes:
+            cases.append((f"{name} {' '.join(map(str, args))}", 1,
+                          [bench.lgt("small_problems.lua", texts[0], *args),
+                           bench.py("numpy", "small_problem", texts[1], *args),
+                           bench.c("small_problems", name, *args, flags=("-ffast-math",))]))
+    rows, data = [], {}
+    for title, parts, contestants in cases:
+        if bench.lines and not any(text in title for text in bench.lines):
+            continue
+        compete(contestants, bench.env, bench.budget / 3, 1e-8, warm_up=min(1, bench.budget))
+        bench.note_failures(title, contestants)
+        lgt, numpy, *c = contestants
+        per = [figure(x.median / parts * 1e6) if x.times and not x.error else "-" for x in contestants]
+        rows.append([title, *per, *(["-"] if not c else []), figure(ratio(numpy, lgt)),
+                     figure(ratio(lgt, c[0])) if c else "-"])
+        print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+        data[title] = data_of(contestants)
+    return table(["microseconds", "lgt", "NumPy", "C", "NumPy / lgt", "lgt / C"], rows), data
+
+
 def warmup(bench):
     """Start, first use of a kernel, and first use when it is in the disk cache."""
     def run_time(command):
@@ -650,5 +690,5 @@ def taskbench(bench):
     return table([f"METG(50%), microseconds, {bench.cpus} cores", *labels], rows), data
 
 
-SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, warmup, fusion,
+SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, small_problems, warmup, fusion,
                                                       traffic, scale, ranks, scaling, krylov, matrices, ops, taskbench, lengths, gpu)}

@@ -7,6 +7,7 @@
     contestant.py numpy small N OPERATIONS
     contestant.py numpy krylov METHOD N ITERATIONS     with SciPy, as
     contestant.py numpy matrices WORK SIZE
+    contestant.py numpy small_problem NAME STEPS       or FILE ARGUMENTS..., as in small_problems.lua
     contestant.py WHO program FILE ARGUMENTS...        such as tests/programs/cg.py; numpy or numba
 
 They speak the protocol that rivals/rival.h explains, and run the same expressions on the same data as the
@@ -219,6 +220,116 @@ def small(who, n, operations):
         state["x"] = space["body"](state["x"], y, 0.5)
 
     return work, lambda: [y.mean()]
+
+
+def small_problem(who, name, *arguments):
+    """A small problem of small_problems.lua: so many steps, or a whole example, whose numbers are what is checked."""
+    if name.endswith(".py"):
+        return example(name, *arguments)
+    step, check = small_problems()[name]()
+
+    def work():
+        for _ in range(int(arguments[0])):
+            step()
+
+    return work, lambda: [check()]
+
+
+def example(path, *arguments):
+    with open(path, encoding="utf-8") as file:
+        code = compile(file.read(), path, "exec")
+    sys.argv, said = [path, *arguments], io.StringIO()
+
+    def work():
+        said.truncate(said.seek(0))
+        with contextlib.redirect_stdout(said):
+            exec(code, {"__name__": "__main__"})
+
+    return work, lambda: [float(w) for w in said.getvalue().split() if re.fullmatch(r"[-+.\de]*\d", w)]
+
+
+def small_problems():
+    s = {}  # of the problem that is chosen
+
+    def begin(step, check, **state):
+        s.update(state)
+        return step, check
+
+    def vector(n):
+        return fraction(n, 0.6180339887498949, 0, 1, "float64")
+
+    def select():
+        s["kept"] = s["x"][s["mask"]]
+
+    def assign():
+        s["v"] += 1
+        s["x"][s["mask"]] = s["v"]
+
+    def nonzero():
+        s["kept"] = np.nonzero(s["mask"])[0]
+
+    def look():
+        s["sum"] = float((s["x"] + 1)[6])
+
+    def gather():
+        s["sum"] = float(np.sum(s["x"][s["positions"]]))
+
+    def recurrence():
+        a, i, j = s["a"], s["i"], s["j"]
+        a[i, j] = 0.5 * (a[i - 1, j] + a[i, j - 1])
+        s["j"] = j + 1
+        if s["j"] > 9:
+            s["i"], s["j"] = max((i + 1) % 10, 1), 1
+
+    def rotation(n):
+        a = np.eye(n)
+        a[0, 0], a[0, 1], a[1, 0], a[1, 1] = 0.8, 0.6, -0.6, 0.8
+        return a
+
+    def product():
+        s["b"] = s["a"].dot(s["b"])
+
+    def kalman():
+        F = s["F"]
+        s["x"] = F.dot(s["x"])
+        s["P"] = F.dot(s["P"]).dot(F.T) + s["Q"]
+
+    def runge_kutta(f, y, h):
+        k1 = f(y)
+        k2 = f(y + h / 2 * k1)
+        k3 = f(y + h / 2 * k2)
+        k4 = f(y + h * k3)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    def linear():
+        s["y"] = runge_kutta(s["A"].dot, s["y"], 0.01)
+
+    def lorenz(u):
+        a, b, c = u
+        return np.array([10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c])
+
+    def chaos():
+        s["y"] = runge_kutta(lorenz, s["start"] if s["count"] % 100 == 0 else s["y"], 0.01)
+        s["count"] += 1
+
+    def masked(step, check):
+        x = vector(100)
+        return lambda: begin(step, check, x=x, mask=x > 0.5, v=0)
+
+    return {
+        "x[mask]": masked(select, lambda: np.sum(s["kept"])),
+        "x[mask] = v": masked(assign, lambda: np.sum(s["x"]) - s["v"] * np.count_nonzero(s["mask"])),
+        "nonzero(mask)": masked(nonzero, lambda: np.sum(s["kept"])),
+        "x(i)": lambda: begin(look, lambda: s["sum"], x=vector(100)),
+        "sum(x[positions])": lambda: begin(gather, lambda: s["sum"], x=vector(100), positions=np.arange(50) * 7 % 100),
+        "a[i, j] = a(i-1, j) + a(i, j-1)": lambda: begin(recurrence, lambda: np.sum(s["a"]), a=np.ones((10, 10)), i=1, j=1),
+        "B = A:dot(B), 4 x 4": lambda: begin(product, lambda: np.sum(s["b"] * s["b"]), a=rotation(4), b=vector(16).reshape(4, 4)),
+        "Kalman step, 4 x 4": lambda: begin(kalman, lambda: np.sum(s["P"]), F=0.5 * rotation(4), Q=0.1 * np.eye(4),
+                                            x=vector(4), P=np.eye(4)),
+        "Runge-Kutta, y' = A y, 3": lambda: begin(linear, lambda: np.sum(s["y"] * s["y"]), y=np.array([1, 0.5, 0.25]),
+                                                  A=np.array([[0, 1, 0], [-1, 0, 1], [0, -1, 0.0]])),
+        "Runge-Kutta, Lorenz, 3": lambda: begin(chaos, lambda: np.sum(s["y"]), start=np.array([1, 1, 20.0]), count=0),
+    }
 
 
 def jax_numpy():
