@@ -609,6 +609,24 @@ local function call_with(u, options, ...)
   return out
 end
 
+-- The same for an array, another one of its shape, and a number, by a rule that is known already; false: there is none.
+---@return boolean
+function ufunc.inplace_number_where(u, a, mask, x)
+  local node = u.tree[type_of(a)]
+  node = node and node[type_of(mask)]
+  local whole = x == floor(x) and x - x == 0
+  local rule = node and node[whole and -1 or -2]
+  if not rule or overlaps(a, mask) then return false end
+  if whole and (x < 0 or x > 127) and category[layouts[handles[a.id].layout].dtype] == 1 then return false end
+  local line = line_for(handles[a.id].layout)
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
+  l.arg[0], l.arg[1] = a.id, mask.id
+  l.param[0].f = x
+  commit()
+  return true
+end
+
 -- Launch in place on the first of several operands, which are stretched to its shape.
 function ufunc.inplace_call(u, a, ...)
   local arguments = { a, ... }

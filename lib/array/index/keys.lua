@@ -474,6 +474,20 @@ local function has_arrays(key)
   return false
 end
 
+-- a[mask] = number, where the mask has the array's shape; false for what needs more thought.
+local function set_masked(a, mask, x)
+  local of, by = handles[a.id].layout, handles[mask.id].layout
+  if of == 0 then return false end
+  local l, m = layouts[of], layouts[by]
+  if m.dtype ~= dtypes.BOOL or m.ndim ~= l.ndim or m.ndim == 0 then return false end
+  for d = 0, l.ndim - 1 do
+    if l.shape[d] ~= m.shape[d] then return false end
+  end
+  core.check_writable(a, "assignment")
+  core.check_assigned(a, x)
+  return (ufunc.inplace_number_where(MASKED, a, mask, x))
+end
+
 local function other_set(a, key, steps, value)
   if is_mask(key) and is_single(value) then
     local mask = widen(key, a)
@@ -488,6 +502,7 @@ jit.off(other_set)
 
 -- a[key] = value
 function index.set(a, key, value)
+  if type(value) == "number" and istype(Array, key) and set_masked(a, key, value) then return end
   if is_mask(key) and istype(Array, value) and core.ndim_of(value) > 0 then
     core.layout_of(a, "assignment")
     core.check_writable(a, "assignment")
