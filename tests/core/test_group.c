@@ -23,6 +23,52 @@ TEST(a_group_ends_where_least_is_needed) {
   lgt_close(rt);
 }
 
+/* A square matrix times itself, and that plus 1. */
+static lgt_id product_and_more(int64_t n) {
+  int64_t shape[2] = {n, n};
+  lgt_id a = array_of(rt, LGT_FLOAT64, 2, shape), b = array_of(rt, LGT_FLOAT64, 2, shape),
+         c = array_of(rt, LGT_FLOAT64, 2, shape);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "c2 =0"), 1, a);
+  lgt_fence(rt);
+  launch(rt, (int)lgt_kind_gemm(rt, LGT_FLOAT64), 3, b, a, a);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, c, b);
+  return lgt_fence(rt) ? 0 : c;
+}
+
+/* Calls of C are tasks of their own, but for small ones that cannot fail. */
+TEST(small_calls_of_c_that_cannot_fail_fuse) {
+  open_plain();
+  lgt_id c = product_and_more(4);
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan && plan->ngroup == 1 && loops_of(plan) == 2 && plan->fused_whole);
+  CHECK(value_at(c, 0) == 17 && value_at(c, 15) == 17);
+  lgt_close(rt);
+  open_plain();
+  c = product_and_more(20);
+  CHECK((plan = plan_of(2)) && plan->ngroup == 2 && plan->group[0].refusal == LGT_REFUSAL_CPU_VARIANT);
+  CHECK(value_at(c, 0) == 81);
+  lgt_close(rt);
+}
+
+TEST(small_calls_of_c_that_may_fail_do_not) {
+  open_plain();
+  lgt_id x = filled(9, 1, 0), y = vector(1), z = vector(1);
+  int64_t one = 1;
+  lgt_id at = array_of(rt, LGT_INT64, 1, &one);
+  launch(rt, kind_of(rt, LGT_INT64, "c4 =0"), 1, at);
+  CHECK(!lgt_fence(rt));
+  lgt_launch gather = {.kind = (uint16_t)lgt_kind_builtin(rt, "gather", "wrr", ""),
+                       .nargs = 3,
+                       .nparams = 4,
+                       .arg = {y, x, at},
+                       .param = {[1].f = 1, [3].f = 1}};
+  CHECK(!lgt_submit(rt, &gather));
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, z, y);
+  CHECK(!lgt_fence(rt) && plan_of(2) && plan_of(2)->ngroup == 2);
+  CHECK(value_at(z, 0) == 4);
+  lgt_close(rt);
+}
+
 static lgt_refusal first_refusal(int ncall) {
   const lgt_plan *plan = lgt_fence(rt) ? NULL : plan_of(ncall);
   return plan ? plan->group[0].refusal : LGT_NREFUSAL;
@@ -237,5 +283,7 @@ int main(void) {
   RUN(a_reduction_that_is_needed_is_refused);
   RUN(less_than_a_tile_lies_between_parts_that_fuse);
   RUN(a_task_in_c_runs_alone);
+  RUN(small_calls_of_c_that_cannot_fail_fuse);
+  RUN(small_calls_of_c_that_may_fail_do_not);
   return check_done();
 }

@@ -119,9 +119,9 @@ TEST(tasks_in_c_state_their_privileges) {
   CHECK(k->variant[LGT_VARIANT_CPU] == nothing_of && k->context[LGT_VARIANT_CPU] == &context && !k->own);
   CHECK(lgt_kind_set_variant(k, LGT_VARIANT_CPU, nothing_of, NULL));
   CHECK_HAS(lgt_message(), "already");
-  number = lgt_kinds_add_own(&kinds, "own", "w", "", nothing);
+  number = lgt_kinds_add_own(&kinds, "own", "w", "", nothing, true);
   k = lgt_kinds_find(&kinds, (uint32_t)number);
-  CHECK(k && k->own == nothing && !lgt_kind_ready(k) &&
+  CHECK(k && k->own == nothing && k->infallible && !lgt_kind_ready(k) &&
         lgt_kind_set_variant(k, LGT_VARIANT_CPU, nothing_of, NULL));
   CHECK(!lgt_kinds_find(&kinds, 0) && !lgt_kinds_find(&kinds, (uint32_t)kinds.count));
   REFUSED(lgt_kinds_add(&kinds, "bad", "", ""), "'bad'");

@@ -63,9 +63,7 @@ local function launch_picked(variant, privileges, found, arrays, rowwise, lists)
   native.launch(variant, privileges .. "rr", table.concat(words, " "), arrays, found.numbers)
 end
 
--- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
----@return lgt_array[] int64
-function picks.nonzero(mask)
+local function list_many(mask)
   local lists, numbers, ndim = {}, {}, core.ndim_of(mask)
   local found = core.size_of(mask) > 0 and count(mask)
   for d = 1, ndim do
@@ -254,6 +252,8 @@ function picks.rows(a, positions)
   return launch_gather(a, { positions }, shape, 0, 1, 1)
 end
 
+-- ---- few elements ---------------------------------------------------------------------------------------------
+
 -- Does a boolean array pick elements from the first axes of an array?
 local function suits(a, mask)
   local shape, whole = core.shape_of(mask), core.shape_of(a)
@@ -270,61 +270,117 @@ local function shape_of_picked(a, mask, n)
   return shape
 end
 
--- Where there may as well be room for all elements these are picked while they are counted.  What is launched for
--- that follows from layouts, and is remembered by their numbers, to which 0.5 is added as in keys.lua: [of the
--- array][of the mask].
+-- Where there may as well be room for all elements, these are picked while they are counted, by another task: what they
+-- were picked from may have failed, which is no matter of their number.  What is launched follows from layouts, and is
+-- remembered by their numbers, to which 0.5 is added as in keys.lua: [of the array, or 0: none][of the mask].
 local FEW_BYTES, MOST_PLANS = 2 ^ 12, 1024
 local few, planned, epoch = {}, 0, front.epoch
-local COUNT, PICK, COUNTS
 
-local function plan_few(a, mask)
-  local dtype, plan = core.dtype_of(a), { fits = false }
-  local bytes = core.size_of(a) * dtypes.size[dtype]
-  if suits(a, mask) and bytes <= FEW_BYTES and not native.divided(core.size_of(mask)) then
-    plan.fits, plan.rows = true, core.shape_of(mask)[1]
-    plan.room = lgt.dense(dtype, shape_of_picked(a, mask, core.size_of(mask)))
-    COUNT, PICK = native.kind("mask_count", "rw", ""), native.kind("mask_pick", "wrr", "")
-    COUNTS = lgt.dense(dtypes.INT64, { 1, 1 })
-  end
+local function remember(of, by, plan)
   if planned == MOST_PLANS then few, planned = {}, 0 end
   planned = planned + 1
-  local of, by = core.layout_of(a) + 0.5, core.layout_of(mask) + 0.5
-  few[of] = few[of] or {}
-  few[of][by] = plan
+  few[of + 0.5] = few[of + 0.5] or {}
+  few[of + 0.5][by + 0.5] = plan
   return plan
 end
-jit.off(plan_few)
+
+-- `shape`: of the room; nil where this is no way.
+local function make_plan(variant, privileges, dtype, shape)
+  if not shape then return { fits = false } end
+  return { fits = true, kind = native.kind(variant, privileges, ""), room = lgt.dense(dtype, shape), most = shape[1],
+           count = native.kind("mask_count", "rw", ""), counts = lgt.dense(dtypes.INT64, { 1, 1 }) }
+end
+
+local function plan_to_pick(a, mask)
+  local dtype, size = core.dtype_of(a), core.size_of(mask)
+  local fits = suits(a, mask) and core.size_of(a) * dtypes.size[dtype] <= FEW_BYTES and not native.divided(size)
+  local plan = make_plan("mask_pick", "wrr", dtype, fits and shape_of_picked(a, mask, size))
+  plan.rows = core.shape_of(mask)[1]
+  return remember(core.layout_of(a), core.layout_of(mask), plan)
+end
+jit.off(plan_to_pick)
+
+local function plan_to_list(mask)
+  local size, ndim = core.size_of(mask), core.ndim_of(mask)
+  local fits = size > 0 and size * dtypes.size[dtypes.INT64] <= FEW_BYTES and not native.divided(size)
+  local plan = make_plan("mask_list", "rw" .. ("w"):rep(ndim), dtypes.INT64, fits and { size })
+  plan.ndim = ndim
+  return remember(0, core.layout_of(mask), plan)
+end
+jit.off(plan_to_list)
+
+local function plan_of(of, by)
+  if front.epoch ~= epoch then few, planned, epoch = {}, 0, front.epoch end
+  local plans = few[of + 0.5]
+  return plans and plans[by + 0.5]
+end
+
+-- How many a task has counted into an array that nobody else knows.  Waits.
+local function counted(counts)
+  local found = tonumber(core.element(counts))
+  lgt.free(counts)
+  return found
+end
+
+-- The elements of a room that have been filled.
+local function filled(room, plan, found)
+  if found == plan.most then return room end
+  local view = wrap(C.lgt_layout_view(rt, room.id, C.lgt_layout_slice(rt, plan.room, 0, 0, found, 1)))
+  lgt.free(room)
+  return view
+end
 
 local function select_few(a, mask, plan)
-  local line = lgt.line()
+  local line = lgt.line_for(plan.room)
   local l = slot()
-  local counts = fresh(COUNTS)
-  l.kind, l.line, l.nargs, l.nparams = COUNT, line, 2, 2
+  local counts = fresh(plan.counts)
+  l.kind, l.line, l.nargs, l.nparams = plan.count, line, 2, 2
   l.arg[0], l.arg[1] = mask.id, counts
   l.param[0].f, l.param[1].f = plan.rows, plan.rows
   commit()
-  local n = wrap(counts)
+  counts = wrap(counts)
   l = slot()
   local room = fresh(plan.room)
-  l.kind, l.line, l.nargs, l.nparams = PICK, line, 3, 0
+  l.kind, l.line, l.nargs, l.nparams = plan.kind, line, 3, 0
   l.arg[0], l.arg[1], l.arg[2] = room, mask.id, a.id
   commit()
-  local result = wrap(room)
-  local found = tonumber(core.element(n))
-  lgt.free(n)
-  if found == core.size_of(mask) then return result end
-  local view = lgt.alias(result, C.lgt_layout_slice(rt, plan.room, 0, 0, found, 1))
-  lgt.free(result)
-  return view
+  room = wrap(room)
+  return (filled(room, plan, counted(counts)))
+end
+
+local function list_few(mask, plan)
+  local line, lists = lgt.line_for(plan.room), {}
+  local l = slot()
+  local counts = fresh(plan.counts)
+  for d = 1, plan.ndim do
+    lists[d] = fresh(plan.room)
+    l.arg[d + 1] = lists[d]
+  end
+  l.kind, l.line, l.nargs, l.nparams = plan.kind, line, plan.ndim + 2, 0
+  l.arg[0], l.arg[1] = mask.id, counts
+  commit()
+  for d = 1, plan.ndim do lists[d] = wrap(lists[d]) end
+  local found = counted(wrap(counts))
+  for d = 1, plan.ndim do lists[d] = filled(lists[d], plan, found) end
+  return lists
+end
+
+-- ---- reading and writing through masks ---------------------------------------------------------------------------
+
+-- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
+---@return lgt_array[] int64
+function picks.nonzero(mask)
+  local by = handles[mask.id].layout
+  local plan = plan_of(0, by) or plan_to_list(mask)
+  if plan.fits then return (list_few(mask, plan)) end
+  return list_many(mask)
 end
 
 -- What a boolean array picks; nil where that needs more thought.  Waits for how many.
 ---@return lgt_array?
 function picks.selected(a, mask)
-  if front.epoch ~= epoch then few, planned, epoch = {}, 0, front.epoch end
-  local plan = few[handles[a.id].layout + 0.5]
-  plan = plan and plan[handles[mask.id].layout + 0.5] or plan_few(a, mask)
-  if plan.fits then return select_few(a, mask, plan) end
+  local plan = plan_of(handles[a.id].layout, handles[mask.id].layout) or plan_to_pick(a, mask)
+  if plan.fits then return (select_few(a, mask, plan)) end
   if not suits(a, mask) then return nil end
   local found = count(mask)
   local result = native.new(core.dtype_of(a), shape_of_picked(a, mask, found.n))

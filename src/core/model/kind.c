@@ -199,9 +199,11 @@ fail:
 }
 
 int lgt_kinds_add_own(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints,
-                      lgt_own_variant own) {
+                      lgt_own_variant own, bool infallible) {
   int number = lgt_kinds_add(kinds, name, privileges, constraints);
-  if (number > 0) kinds->kind[number]->own = own;
+  if (number < 0) return number;
+  kinds->kind[number]->own = own;
+  kinds->kind[number]->infallible = infallible;
   return number;
 }
 

@@ -38,6 +38,7 @@ typedef struct lgt_kind {
   bool inexact;                    /* it reduces floats */
   bool own_params;                 /* parameters are each rank's own, and no part of the stream */
   lgt_own_variant own;             /* lgt's own: with small arguments it takes microseconds; or NULL, then: */
+  bool infallible;                 /* one that fails for want of memory alone, and writes all of what it writes */
   lgt_variant variant[LGT_NCLASS]; /* by device class; NULL: there is none */
   void *context[LGT_NCLASS];       /* borrowed; for each of them */
   lgt_constraint_set *constraints; /* owned; of a native kind */
@@ -69,7 +70,8 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body);
 /* A native kind without variants. */
 int lgt_kinds_add(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints);
 /* One of lgt's own. */
-int lgt_kinds_add_own(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints, lgt_own_variant own);
+int lgt_kinds_add_own(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints, lgt_own_variant own,
+                      bool infallible);
 lgt_status lgt_kind_set_variant(lgt_kind *kind, int device, lgt_variant function, void *context);
 /* Is there a function, or a body, to run? */
 lgt_status lgt_kind_ready(const lgt_kind *kind);

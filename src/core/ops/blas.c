@@ -246,7 +246,8 @@ int lgt_blas_kind(lgt_kinds *kinds, int dtype) {
            -1;
   char name[32];
   snprintf(name, sizeof name, "gemm.%s", lgt_dtype_name(dtype));
+  pthread_once(&blas.once, load_blas);
   return lgt_kinds_add_own(
       kinds, name, "wrr", "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
-      gemm_rows);
+      gemm_rows, blas.library != NULL);
 }

@@ -30,10 +30,10 @@ extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_split_bu
     lgt_gather_builtins[], lgt_special_builtins[], lgt_lapack_builtins[], lgt_fft_builtins[], lgt_random_builtins[],
     lgt_sparse_builtins[], lgt_sparse_shape_builtins[], lgt_sparse_join_builtins[], lgt_sparse_solve_builtins[],
     lgt_sparse_blocks_builtins[], lgt_count_builtins[], lgt_filter_builtins[], lgt_market_builtins[], lgt_stack_builtins[],
-    lgt_product_builtins[], lgt_select_builtins[];
+    lgt_product_builtins[], lgt_select_builtins[], lgt_pick_builtins[];
 
-/* The variant of this name; NULL with a message: there is none. */
-lgt_own_variant lgt_builtin_find(const char *name);
+/* The variant of this name, and whether it is *infallible* (kind.h); NULL with a message: there is none. */
+lgt_own_variant lgt_builtin_find(const char *name, bool *infallible);
 
 /* ---- walking over the leading dimensions of several tiles -------------------------------------------- */
 

@@ -13,8 +13,12 @@
  *                   counts
  *   mask_positions  arguments 2, ... (int64) [i], one for each dimension of the mask, argument 0 = the positions, from 1, of what
  *                   is true; argument 1: counts
- *   mask_pick       argument 0 [i, f] = what the mask, argument 1 [m], picks from argument 2 [m, f], of which there is room
- *                   for all.  For small arrays.
+ *
+ * For small arrays, where there may as well be room for all that could be picked:
+ *
+ *   mask_pick       argument 0 [i, f] = what the mask, argument 1 [m], picks from argument 2 [m, f]
+ *   mask_list       arguments 2, ... (int64) [i], one for each dimension of the mask, argument 0 = the positions, from 1, of what
+ *                   is true; argument 1 (int64) [1] = how many
  *
  * m and f stand for any number of dimensions.  Further arguments of these, the bounds of runs, are for their constraints.
  * Parameters: 0 the rows of a run, 1 those of a block.
@@ -366,18 +370,13 @@ static lgt_status mask_pick(const lgt_tile *tiles, int nargs, const lgt_scalar *
 
 /* ---- positions ------------------------------------------------------------------------------------------- */
 
-static lgt_status mask_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                                 int64_t hi) {
-  const lgt_tile *mask = &tiles[0], *lists = &tiles[2];
+/* The positions of what is true in rows [lo, hi) of the mask, of which `found` elements were true before; how many there are
+ * then.  The rows have elements. */
+static int64_t list_rows(const lgt_tile *mask, const lgt_tile *lists, int64_t found, int64_t lo, int64_t hi) {
   int64_t index[LGT_MAX_DIM] = {0}, at = 0, extent[LGT_MAX_DIM];
   const int64_t *stride = mask->stride;
   int last = mask->ndim - 1;
-  (void)nargs;
-  for (int d = 0; d <= last; d++) {
-    extent[d] = d ? mask->extent[d] : hi - lo;
-    if (extent[d] <= 0) return LGT_OK;
-  }
-  int64_t found = picked_before(mask, &tiles[1], cut_of(params), mask->origin[0] + lo);
+  for (int d = 0; d <= last; d++) extent[d] = d ? mask->extent[d] : hi - lo;
   const uint8_t *first = (const uint8_t *)mask->data + lo * stride[0];
   do {
     const uint8_t *line = first + at;
@@ -391,13 +390,40 @@ static lgt_status mask_positions(const lgt_tile *tiles, int nargs, const lgt_sca
     }
     found += n;
   } while (lgt_index_next(last, extent, index, 1, &at, &stride));
+  return found;
+}
+
+static bool has_elements(const lgt_tile *mask, int64_t rows) {
+  for (int d = 1; d < mask->ndim; d++)
+    if (mask->extent[d] <= 0) return false;
+  return rows > 0;
+}
+
+static lgt_status mask_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  const lgt_tile *mask = &tiles[0];
+  (void)nargs;
+  if (!has_elements(mask, hi - lo)) return LGT_OK;
+  list_rows(mask, &tiles[2], picked_before(mask, &tiles[1], cut_of(params), mask->origin[0] + lo), lo, hi);
   return LGT_OK;
 }
 
-const lgt_builtin lgt_select_builtins[] = {{"mask_count", mask_count},
-                                           {"mask_bounds", mask_bounds},
+static lgt_status mask_list(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  const lgt_tile *mask = &tiles[0];
+  (void)nargs, (void)params, (void)hi;
+  if (lo > 0) return LGT_OK; /* the first chunk sees to all */
+  bool some = has_elements(mask, mask->extent[0]);
+  *(int64_t *)tiles[1].data = some ? list_rows(mask, &tiles[2], 0, 0, mask->extent[0]) : 0;
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_select_builtins[] = {{"mask_bounds", mask_bounds},
                                            {"mask_select", mask_select},
                                            {"mask_place", mask_place},
                                            {"mask_positions", mask_positions},
-                                           {"mask_pick", mask_pick},
                                            {0}};
+
+/* They are infallible (kind.h). */
+const lgt_builtin lgt_pick_builtins[] = {
+    {"mask_count", mask_count}, {"mask_pick", mask_pick}, {"mask_list", mask_list}, {0}};

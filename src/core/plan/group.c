@@ -309,12 +309,29 @@ static lgt_refusal check_members(const lgt_fuser *fuser, const lgt_plan *plan, c
   return LGT_REFUSAL_END;
 }
 
+/* Is a call a task of its own?  Calls of C are, unless they are small, and cannot fail: others of their task would, too.
+ * (Devices have no variants of them, so that what is beside them would not be computed there.) */
+static bool is_alone(const lgt_fuser *fuser, const lgt_plan_call *call) {
+  enum { FEW_BYTES = 4096 };
+  if (!lgt_kind_alone(call->kind)) return false;
+  if (!call->kind->infallible || !lgt_solver_whole(&fuser->solver) ||
+      lgt_kernels_for_devices(fuser->kernels) || fuser->config->emulate)
+    return true;
+  int64_t bytes = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
+    bytes += lgt_layout_distinct(layout) * lgt_dtype_size(layout->dtype);
+    if (lgt_kind_writes(call->kind, a) && !lgt_layout_covers(layout, false)) return true;
+  }
+  return bytes > FEW_BYTES;
+}
+
 static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   const lgt_plan_group *group = &plan->group[plan->ngroup];
   int first = group->first;
   const lgt_plan_call *call = &plan->call[next];
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
-  if (lgt_kind_alone(plan->call[first].kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
+  if (is_alone(fuser, &plan->call[first]) || is_alone(fuser, call)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (group->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
     return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR
@@ -445,7 +462,7 @@ lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   lgt_mem_free(all.root);
   lgt_mem_free(all.member);
   if (!good) return lgt_no_memory_to_fuse();
-  plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
+  plan->fused_whole = !is_alone(fuser, &plan->call[0]);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
     plan->fused_whole = is_of_tiles(plan->group[g].refusal);
   return LGT_OK;

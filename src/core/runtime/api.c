@@ -457,8 +457,9 @@ lgt_kind_id lgt_kind_gemm(lgt_runtime *rt, lgt_dtype dtype) {
 }
 lgt_kind_id lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges,
                              const char *constraints) {
-  lgt_own_variant own = lgt_builtin_find(name);
-  return own ? kind_id(lgt_kinds_add_own(&rt->kinds, name, privileges, constraints, own)) : 0;
+  bool infallible;
+  lgt_own_variant own = lgt_builtin_find(name, &infallible);
+  return own ? kind_id(lgt_kinds_add_own(&rt->kinds, name, privileges, constraints, own, infallible)) : 0;
 }
 
 uint32_t lgt_line(lgt_runtime *rt, const char *text) {

@@ -175,7 +175,7 @@ static int kind_for(lgt_runtime *rt, int ndim, bool write) {
   for (int d = 0; d < ndim; d++)
     snprintf(constraints + strlen(constraints), sizeof constraints - strlen(constraints), "align(0.%d) ", d);
   int kind = lgt_kinds_add_own(&rt->kinds, write ? "write to a file" : "read from a file", write ? "r" : "w",
-                               constraints, write ? write_rows : read_rows);
+                               constraints, write ? write_rows : read_rows, false);
   if (kind < 0) return -1;
   return *known = kind;
 }
