@@ -178,14 +178,11 @@ static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
 }
 
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
-  lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   bool empty = view->ndim > 0 && lgt_rect_empty(view);
-  if (empty) {
-    for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
-    return r;
-  }
-  if (l->flags & LGT_LAYOUT_WHOLE) return *view;
+  if (l->flags & LGT_LAYOUT_WHOLE && !empty) return *view;
+  lgt_rect r = {.ndim = l->root_ndim};
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
+  if (empty) return r;
   if (l->flags & LGT_LAYOUT_RESHAPED) return reshaped_rect(l, view);
   lgt_layout_walk(l, begin, step);
   for (int d = 0; d < l->root_ndim; d++) r.lo[d] = begin[d], r.hi[d] = begin[d] + 1;

@@ -102,8 +102,11 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
        writes = use == LGT_USE_WRITE;
   int64_t waste = 0;
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (!many && !still) rect = &all; /* what is whole is brought whole to another memory */
+  lgt_rect all;
+  if (!many && !still) { /* what is whole is brought whole to another memory */
+    all = lgt_rect_of_shape(root->ndim, root->shape);
+    rect = &all;
+  }
   if (!still && replica->inst && (rect->ndim || binder->map->nmemory > 1)) {
     int k = lgt_replica_choose(replica, memory, rect, &waste);
     beside = k == LGT_REPLICA_NEW;
@@ -113,7 +116,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
   if (!covers || must_part(store, replica->inst, use)) {
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-    if (!many) want = all;
+    if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {
       learn_halo(store, &replica->inst->rect, &want);
       if (!covers) grow_ahead(replica, root, &want, &waste);

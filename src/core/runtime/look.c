@@ -75,6 +75,11 @@ static lgt_status acquire_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect
   return status;
 }
 
+static bool is_all(const lgt_layout *root, const lgt_rect *rect) {
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  return lgt_rect_equal(rect, &all);
+}
+
 /* The newest elements of a rect in one instance, with nothing in flight on it. */
 static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
                               lgt_instance **out, int64_t *position) {
@@ -84,8 +89,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   rt->binder.where = looking_line(rt);
   status = lgt_rescue_store(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (access == LGT_LOOK_WRITE && lgt_rect_equal(rect, &all)) {
+  if (access == LGT_LOOK_WRITE && is_all(root, rect)) {
     lgt_poison_overwrite(&rt->binder, store);
     lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight poison it */
   }
@@ -138,8 +142,13 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
         LGT_BAD_SHAPE,
         "the view is stretched: several of its positions are one element, so it cannot be written; "
         "write a copy");
-  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
-           rect = lgt_layout_root_rect(*layout, part ? part : &view);
+  lgt_rect rect;
+  if (part) {
+    rect = lgt_layout_root_rect(*layout, part);
+  } else {
+    lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape);
+    rect = lgt_layout_root_rect(*layout, &view);
+  }
   if (write && !lgt_layout_exact(*layout)) access = LGT_LOOK_READ_WRITE;
   store->refs++; /* settling may drop what only launches kept alive */
   status = lgt_look_rect(rt, store, &rect, access, inst);
