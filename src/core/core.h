@@ -14,7 +14,7 @@
  *   device     what has memory of its own, and works on it
  *     device host emulated
  *   memory     where elements are: who touches which, who has the newest, instances and copies
- *     pool footprint coherence map replica
+ *     thin pool footprint coherence map replica
  *   exec       worker threads; which tasks wait for which
  *     exec depend
  *   move       jobs, copies and messages as tasks; which elements move, and between whom

@@ -8,7 +8,7 @@ static lgt_rect range(int64_t lo, int64_t hi) { return (lgt_rect){.ndim = 1, .lo
 
 static lgt_status acquire(lgt_store *store, int domain, int64_t lo, int64_t hi, lgt_use use) {
   lgt_rect rect = range(lo, hi);
-  return lgt_acquire(&rt->binder, store, domain, rt->map.memory, &rect, use, NULL);
+  return lgt_acquire(&rt->binder, store, domain, rt->map.memory, &rect, use, NULL, NULL);
 }
 
 /* A vector of which two domains have written a half each: element i is i + 1. */
@@ -86,7 +86,7 @@ TEST(what_is_spare_is_not_copied) {
   CHECK(x);
   int64_t copied = stat_of(rt, "bytes_copied");
   lgt_rect want = range(0, N / 2 + 10), spare = range(0, N / 2 - 4);
-  CHECK(!lgt_acquire(&rt->binder, x, 0, rt->map.memory, &want, LGT_USE_WRITE, &spare));
+  CHECK(!lgt_acquire(&rt->binder, x, 0, rt->map.memory, &want, LGT_USE_WRITE, &spare, NULL));
   CHECK(!lgt_fence(rt));
   CHECK_EQ(stat_of(rt, "bytes_copied") - copied, 4 * 8);
   CHECK(element(x->replica[0].inst, N / 2 - 1) == N / 2);

@@ -91,7 +91,7 @@ TEST(what_the_host_has_too_is_not_copied) {
   for (int i = 0; i < 3; i++) store_of(x[i])->used_before = 0;
   lgt_store *last = store_of(x[2]);
   lgt_rect all = last->replica[0].inst->rect;
-  CHECK(!lgt_acquire(&rt->binder, last, 0, rt->map.memory, &all, LGT_USE_READ, NULL) && !lgt_fence(rt));
+  CHECK(!lgt_acquire(&rt->binder, last, 0, rt->map.memory, &all, LGT_USE_READ, NULL, NULL) && !lgt_fence(rt));
   CHECK(last->replica[0].naside == 1); /* on the device */
   int64_t down = rt->map.down_bytes, live = rt->map.live;
   CHECK(evict());

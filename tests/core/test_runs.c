@@ -36,6 +36,22 @@ static int64_t some_bits(uint64_t *bits, bool *has) {
   return n;
 }
 
+/* Are those of `merged` the runs, and exactly the gaps that are smaller than `gap`? */
+static bool is_merged(const lgt_runs *runs, const lgt_runs *merged, int64_t gap) {
+  int64_t from = -1; /* behind the last one that was seen */
+  if (!sound(merged)) return false;
+  for (int64_t i = 0; i < runs->count; i++) {
+    const int64_t *run = runs->run[i];
+    bool bridged = from >= 0 && run[0] - from < gap;
+    for (int64_t k = from; from >= 0 && k < run[0]; k++)
+      if (holds(merged, k) != bridged) return false;
+    for (int64_t k = run[0]; k < run[1]; k++)
+      if (!holds(merged, k)) return false;
+    from = run[1];
+  }
+  return !runs->count || merged->run[merged->count - 1][1] == from;
+}
+
 TEST(bits_become_runs) {
   for (int turn = 0; turn < 3000; turn++) {
     uint64_t bits[MOST / 64 + 2];
@@ -59,6 +75,11 @@ TEST(bits_become_runs) {
       for (int64_t i = 1; i < along->count; i++) CHECK(along->run[i][0] >= along->run[i - 1][1]);
       lgt_runs_release(along);
     }
+    for (int64_t gap = 1; gap < 200; gap = 3 * gap + 1) {
+      lgt_runs *merged = lgt_runs_merged(runs, gap);
+      CHECK(merged && is_merged(runs, merged, gap));
+      lgt_runs_release(merged);
+    }
     lgt_runs_release(within);
     lgt_runs_release(runs);
   }
@@ -75,6 +96,8 @@ TEST(memory_may_run_out) {
   CHECK(!lgt_runs_within(runs, 0, 8));
   lgt_mem_fail_at(1);
   CHECK(!lgt_runs_along(runs, 0, 2));
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_runs_merged(runs, 2));
   lgt_mem_fail_at(0);
   lgt_runs_release(lgt_runs_retain(runs));
   lgt_runs_release(runs);

@@ -81,6 +81,14 @@ end)""",
     "rows of a matrix": """
 local a, v = np.ones({300, 300}), np.ones(300)
 held("peak", 4, function(turn) a[turn * 7] = v a[300 - turn * 9]:imul(2) end)""",
+    "two clusters of a vector": """
+local x, k = np.arange(1000000) * 0.5, np.arange(4000)
+local index = (np.floor_divide(k, 2) + k % 2 * 990000 + 1):astype("int64")
+held("peak", 4, function() return x[index] end)""",
+    "two clusters of rows": """
+local x, k = np.ones({5000, 200}), np.arange(4000)
+local index = (np.floor_divide(k, 16) + k % 2 * 4700 + 1):astype("int64")
+held("peak", 4, function() return x[index] end)""",
     "a transposed matrix": """
 local a, b = np.ones({300, 300}), np.zeros(300, 300)
 held("peak", 4, function() b = a.T + b end)""",

@@ -88,3 +88,23 @@ lgt_runs *lgt_runs_along(const lgt_runs *runs, int64_t begin, int64_t step) {
   }
   return out;
 }
+
+/* Into `out`, unless it is NULL.  How many there are. */
+static int64_t merge(const lgt_runs *runs, int64_t gap, lgt_runs *out) {
+  int64_t n = 0, end = 0;
+  for (int64_t i = 0; i < runs->count; i++) {
+    const int64_t *run = runs->run[i];
+    bool apart = !n || run[0] - end >= gap;
+    n += apart;
+    if (out && apart) out->run[n - 1][0] = run[0];
+    if (out) out->run[n - 1][1] = run[1], out->total += run[1] - (apart ? run[0] : end);
+    end = run[1];
+  }
+  return n;
+}
+
+lgt_runs *lgt_runs_merged(const lgt_runs *runs, int64_t gap) {
+  lgt_runs *out = lgt_runs_new(merge(runs, gap, NULL));
+  if (out) merge(runs, gap, out);
+  return out;
+}

@@ -26,6 +26,8 @@ void lgt_runs_release(lgt_runs *runs);
 lgt_runs *lgt_runs_of_bits(const uint64_t *bits, int64_t first, int64_t n);
 /* Those from lo to hi - 1.  NULL when out of memory. */
 lgt_runs *lgt_runs_within(const lgt_runs *runs, int64_t lo, int64_t hi);
+/* Runs that are fewer than `gap` positions apart are one.  NULL when out of memory. */
+lgt_runs *lgt_runs_merged(const lgt_runs *runs, int64_t gap);
 /* Position p becomes begin + p * step.  NULL when out of memory. */
 lgt_runs *lgt_runs_along(const lgt_runs *runs, int64_t begin, int64_t step);
 

@@ -278,7 +278,7 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   if (keep && !there) { /* nothing was written yet, or elsewhere: even that stays as it is */
-    lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all, LGT_USE_READ, NULL);
+    lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all, LGT_USE_READ, NULL, NULL);
     if (status) return status;
     inst = store->replica[0].inst;
   }
@@ -286,8 +286,9 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
     hold(try, slot->saved, inst);
     inst->pins++; /* the group goes on in a copy */
   }
-  lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all,
-                                  slot->written ? LGT_USE_WRITE : LGT_USE_READ, slot->defined ? &all : NULL);
+  lgt_status status =
+      lgt_acquire(try->binder, store, 0, memory, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
+                  slot->defined ? &all : NULL, NULL);
   if (keep) inst->pins--;
   if (!status) hold(try, s, store->replica[0].inst);
   return status;

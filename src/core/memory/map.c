@@ -7,18 +7,26 @@ enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
+static void count_live(lgt_map *map, int64_t bytes) {
+  map->live += bytes;
+  if (map->live > map->peak) map->peak = map->live;
+}
+
 static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, bool needed,
                         int64_t *rounded) {
   char *block = lgt_pool_take(memory->pool, bytes, needed, rounded);
-  if (!block) return NULL;
-  map->live += *rounded;
-  if (map->live > map->peak) map->peak = map->live;
+  if (block) count_live(map, *rounded);
   return block;
 }
 
 static void give_block(lgt_map *map, const lgt_memory *memory, char *data, int64_t rounded) {
   lgt_pool_give(memory->pool, data, rounded);
   map->live -= rounded;
+}
+
+static void give_thin(lgt_map *map, lgt_instance *inst) {
+  map->live -= inst->bytes;
+  lgt_pool_give_thin(map->pool, inst->thin);
 }
 
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
@@ -182,6 +190,31 @@ lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, cons
   return allocate(map, memory, domain, lgt_dtype_size(root->dtype), rect, false);
 }
 
+lgt_instance *lgt_instance_new_thin(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect,
+                                    lgt_thin *thin) {
+  lgt_instance *inst = instance_of(map, domain, lgt_dtype_size(root->dtype), rect);
+  if (!inst) return NULL;
+  inst->memory = map->memory;
+  if (!lgt_pool_take_thin(map->pool, thin)) {
+    keep_spare(map, inst);
+    return NULL;
+  }
+  inst->thin = thin;
+  inst->data = thin->data;
+  inst->bytes = lgt_thin_bytes(thin);
+  count_live(map, inst->bytes);
+  if (map->check) lgt_thin_fill(thin, 0xff);
+  return inst;
+}
+
+bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, int64_t lo, int64_t hi) {
+  int64_t first = inst->rect.lo[0], step = inst->stride[0];
+  int64_t more = lgt_thin_note(inst->thin, (lo - first) * step, (hi - first) * step);
+  inst->bytes += more; /* in any case: a copy may be under way that touches them all the same */
+  count_live(map, more);
+  return !more || lgt_pool_thicken(map->pool, more);
+}
+
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
   return allocate(map, map->memory, 0, elem, rect, true);
 }
@@ -208,6 +241,7 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   for (int i = 0; i < map->nleaving && inst->leaving; i++)
     if (map->leaving[i] == inst) unlist(map, i);
   if (former && former->flying) former->bytes = inst->bytes; /* nobody has written it */
+  else if (inst->thin) give_thin(map, inst);
   else if (inst->bytes) give_block(map, inst->memory, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
   keep_spare(map, inst);

@@ -66,6 +66,7 @@ struct lgt_instance {
   int64_t stride[LGT_MAX_DIM]; /* in bytes */
   char *data;
   int64_t bytes;     /* allocated; 0: attached memory */
+  lgt_thin *thin;    /* owned: whose addresses these are; NULL: all of it has memory */
   lgt_task *writer;  /* last task in flight that writes it */
   lgt_task **reader; /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
@@ -138,6 +139,11 @@ void lgt_map_fini(lgt_map *map);
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect);
 /* As lgt_instance_new, in any memory. */
 lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect);
+/* As lgt_instance_new, in a thin block, where what is going to be written is noted.  On success it owns the block. */
+lgt_instance *lgt_instance_new_thin(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect, lgt_thin *thin);
+/* Of a thin instance the elements from lo to hi - 1 along the first dimension are going to be written.  False: there is no
+ * memory for them. */
+bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, int64_t lo, int64_t hi);
 /* An instance over memory of the host program: the whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
 /* A buffer for `count` elements of `elem` bytes that are on their way.  `needed`: may exceed the budget. */

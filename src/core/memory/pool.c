@@ -77,8 +77,28 @@ static int next_kept(const lgt_pool *pool, int c) {
   return -1;
 }
 
+/* A free thin block is free no more: those behind it move up. */
+static lgt_thin *unlist_thin(lgt_pool *pool, int i) {
+  lgt_thin *thin = pool->thin[i];
+  pool->idle -= lgt_thin_bytes(thin);
+  memmove(pool->thin + i, pool->thin + i + 1, (size_t)(LGT_POOL_THIN - 1 - i) * sizeof *pool->thin);
+  pool->thin[LGT_POOL_THIN - 1] = NULL;
+  return thin;
+}
+
+/* Give back free thin blocks: all, or (`unused`) those that nobody has taken since the last look. */
+static void give_thin(lgt_pool *pool, bool unused) {
+  for (int i = LGT_POOL_THIN - 1; i >= 0; i--) {
+    if (!pool->thin[i] || (unused && !pool->thin[i]->looked)) continue;
+    lgt_thin *thin = unlist_thin(pool, i);
+    pool->used -= lgt_thin_bytes(thin);
+    lgt_thin_free(thin);
+  }
+}
+
 static void trim(lgt_pool *pool) {
   if (!pool->idle) return;
+  give_thin(pool, false);
   for (int c = -1; pool->idle && (c = next_kept(pool, c)) >= 0;)
     for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
       pages_free(pool, block, class_size(c));
@@ -127,6 +147,8 @@ static void make_way(lgt_pool *pool, int c, int64_t bytes) {
 
 static void look(lgt_pool *pool) {
   shrink(pool, INT64_MAX, true);
+  give_thin(pool, true);
+  for (int i = 0; i < LGT_POOL_THIN && pool->thin[i]; i++) pool->thin[i]->looked = true;
   for (int c = -1; (c = next_kept(pool, c)) >= 0;) pool->unused[c] = pool->spare[c].count;
   pool->look = pool->served + pool->used - pool->idle;
 }
@@ -202,6 +224,54 @@ void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded) {
   acquire(pool);
   give(pool, block, rounded);
   release(pool);
+}
+
+/* The pages of a free thin block. */
+static bool succeed(lgt_pool *pool, lgt_thin *thin) {
+  for (int i = 0; i < LGT_POOL_THIN && pool->thin[i]; i++) {
+    int64_t bytes = lgt_thin_bytes(pool->thin[i]);
+    if (!lgt_thin_fits(thin, pool->thin[i])) continue;
+    lgt_thin_succeed(thin, unlist_thin(pool, i));
+    pool->used += lgt_thin_bytes(thin) - bytes;
+    return true;
+  }
+  return false;
+}
+
+bool lgt_pool_take_thin(lgt_pool *pool, lgt_thin *thin) {
+  acquire(pool);
+  bool good = succeed(pool, thin);
+  if (!good && charge(pool, lgt_thin_bytes(thin), pool->limit)) {
+    good = lgt_thin_map(thin);
+    if (!good) pool->used -= lgt_thin_bytes(thin);
+  }
+  if (!good) pool->asked = lgt_thin_bytes(thin);
+  pool->served += lgt_thin_bytes(thin);
+  if (pool->served > pool->look) look(pool);
+  release(pool);
+  return good;
+}
+
+void lgt_pool_give_thin(lgt_pool *pool, lgt_thin *thin) {
+  acquire(pool);
+  if (pool->thin[LGT_POOL_THIN - 1]) {
+    lgt_thin *oldest = unlist_thin(pool, LGT_POOL_THIN - 1);
+    pool->used -= lgt_thin_bytes(oldest);
+    lgt_thin_free(oldest);
+  }
+  memmove(pool->thin + 1, pool->thin, (LGT_POOL_THIN - 1) * sizeof *pool->thin);
+  pool->thin[0] = thin;
+  thin->looked = false;
+  pool->idle += lgt_thin_bytes(thin);
+  release(pool);
+}
+
+bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes) {
+  acquire(pool);
+  bool good = charge(pool, bytes, pool->limit);
+  if (!good) pool->asked = bytes, pool->used += bytes;
+  release(pool);
+  return good;
 }
 
 bool lgt_pool_has(lgt_pool *pool, int64_t bytes, int64_t *rounded) {

@@ -25,8 +25,9 @@
 
 #include "core.h"
 #include "device/device.h"
+#include "memory/thin.h"
 
-enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10 };
+enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10, LGT_POOL_THIN = 4 };
 
 typedef struct lgt_pool {
   lgt_device *device; /* borrowed: the device whose memory this is; NULL: the host's */
@@ -46,6 +47,7 @@ typedef struct lgt_pool {
   int64_t most;                         /* bytes that were ever in use at once, as far as fresh blocks tell */
   int missed[LGT_POOL_CLASSES];         /* by size: free blocks that went although they may be needed again */
   int64_t again;                        /* bytes of those that were */
+  lgt_thin *thin[LGT_POOL_THIN];        /* owned: free thin blocks, the one that was given back last comes first */
 } lgt_pool;
 
 /* With one reference; NULL when out of memory. */
@@ -59,6 +61,13 @@ void lgt_pool_release(lgt_pool *pool);
  * exceed the limit. */
 char *lgt_pool_take(lgt_pool *pool, int64_t bytes, bool needed, int64_t *rounded);
 void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded);
+/* Addresses for a thin block, of whose pages those that are noted count; more do if it is a block that was free.  False:
+ * there is no memory, or not below the limit. */
+bool lgt_pool_take_thin(lgt_pool *pool, lgt_thin *thin);
+/* The pool owns the block from now on. */
+void lgt_pool_give_thin(lgt_pool *pool, lgt_thin *thin);
+/* So many bytes more of a thin block count.  False: beyond the limit. */
+bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes);
 /* Is there a free block for so many bytes?  *rounded is its size in any case. */
 bool lgt_pool_has(lgt_pool *pool, int64_t bytes, int64_t *rounded);
 /* Give free blocks back to the system. */

@@ -44,16 +44,69 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
   return status;
 }
 
+static void note_rows(lgt_thin *thin, int64_t row, const lgt_rect *rect) {
+  if (!lgt_rect_empty(rect)) lgt_thin_note(thin, rect->lo[0] * row, rect->hi[0] * row);
+}
+
+/* If little of what an instance shall hold is needed: a block with the pages of that, for all of the store along the first
+ * dimension, so that it need not grow; *want says so then.  NULL: it is not worth it. */
+static lgt_thin *thin_for(const lgt_layout *root, const lgt_rect *had, const lgt_picks *picks,
+                          lgt_rect *want) {
+  enum { SAVED = 1 << 20, OF = 4 }; /* bytes, and one of so many */
+  int64_t row = lgt_dtype_size(root->dtype), most = 0;
+  if (!picks || !picks->count || !want->ndim || lgt_rect_empty(want)) return NULL;
+  for (int d = 1; d < want->ndim; d++) row *= want->hi[d] - want->lo[d];
+  int64_t bytes = row * (want->hi[0] - want->lo[0]), limit = bytes - bytes / OF;
+  if (limit > bytes - SAVED) limit = bytes - SAVED;
+  for (int i = 0; i < picks->count; i++)
+    if (picks->runs[i]->total > most) most = picks->runs[i]->total;
+  if (most * row > limit) return NULL;
+  lgt_thin *thin = lgt_thin_new(row * root->shape[0]);
+  if (!thin) return NULL;
+  for (int i = 0; i < picks->count; i++)
+    for (int64_t k = 0; k < picks->runs[i]->count; k++)
+      lgt_thin_note(thin, picks->runs[i]->run[k][0] * row, picks->runs[i]->run[k][1] * row);
+  if (picks->rest.ndim >= 0) note_rows(thin, row, &picks->rest);
+  if (had) note_rows(thin, row, had);
+  if (lgt_thin_bytes(thin) > limit) return lgt_thin_free(thin), NULL;
+  lgt_log(MAP, 2, "%lld of %lld bytes are needed", (long long)lgt_thin_bytes(thin), (long long)bytes);
+  want->lo[0] = 0;
+  want->hi[0] = root->shape[0];
+  return thin;
+}
+
+/* More elements of a thin instance are needed. */
+static lgt_status thicken(lgt_map *map, lgt_instance *inst, const lgt_rect *rect, const lgt_picks *picks) {
+  bool good = true;
+  if (picks && picks->count) rect = picks->rest.ndim < 0 ? NULL : &picks->rest;
+  if (rect && !lgt_rect_empty(rect)) good = lgt_instance_thicken(map, inst, rect->lo[0], rect->hi[0]);
+  for (int i = 0; picks && i < picks->count; i++)
+    for (int64_t k = 0; k < picks->runs[i]->count; k++)
+      good &= lgt_instance_thicken(map, inst, picks->runs[i]->run[k][0], picks->runs[i]->run[k][1]);
+  return good ? LGT_OK : LGT_NO_MEMORY;
+}
+
+static lgt_instance *new_instance(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root,
+                                  const lgt_rect *rect, lgt_thin *thin) {
+  if (!thin) return lgt_instance_in(map, memory, domain, root, rect);
+  lgt_instance *inst = lgt_instance_new_thin(map, domain, root, rect, thin);
+  if (!inst) lgt_thin_free(thin);
+  return inst;
+}
+
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
-                                   const lgt_rect *rect, int64_t waste, const lgt_rect *spare, bool beside) {
+                                   const lgt_rect *rect, int64_t waste, const lgt_rect *spare, bool beside,
+                                   const lgt_picks *picks) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = beside ? NULL : replica->inst;
   lgt_rect had = old ? old->rect : *rect;
   lgt_rect piece[2 * LGT_MAX_DIM];
   lgt_copy copies[2 * LGT_MAX_DIM];
-  lgt_instance *inst =
-      lgt_instance_in(binder->map, memory, domain, lgt_layout_at(binder->stores, store->layout), rect);
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_rect want = *rect;
+  lgt_thin *thin = memory->on_host ? thin_for(root, old ? &had : NULL, picks, &want) : NULL;
+  lgt_instance *inst = new_instance(binder->map, memory, domain, root, &want, thin);
   if (!inst) return LGT_NO_MEMORY;
   inst->waste = waste;
   int n = 0;
@@ -95,7 +148,7 @@ static void grow_ahead(lgt_replica *replica, const lgt_layout *root, lgt_rect *w
 }
 
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
-                       const lgt_rect *rect, lgt_use use, const lgt_rect *spare) {
+                       const lgt_rect *rect, lgt_use use, const lgt_rect *spare, const lgt_picks *picks) {
   if (!lgt_store_replicas(binder->map, store)) return lgt_no_memory_to_launch();
   lgt_replica *replica = &store->replica[domain];
   bool many = !lgt_map_whole(binder->map), still = lgt_map_still(binder->map), beside = false,
@@ -121,9 +174,10 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
       learn_halo(store, &replica->inst->rect, &want);
       if (!covers) grow_ahead(replica, root, &want, &waste);
     }
-    lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside);
+    lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;
   }
+  if (replica->inst->thin && thicken(binder->map, replica->inst, rect, picks)) return LGT_NO_MEMORY;
   lgt_status status =
       replica->old.count ? lgt_acquire_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
   if (!status && writes && !many && replica->naside) lgt_replica_drop_asides(binder->map, replica);

@@ -17,14 +17,24 @@ typedef enum lgt_use {
   LGT_USE_RECEIVE, /* they come from another domain, where this store may have been written */
   LGT_USE_WRITE
 } lgt_use;
+/* Which elements of a rect are needed: those that data names, and some others.  What is known is local to a rank, and only says
+ * for how many there must be memory. */
+enum { LGT_PICKS = 4 };
+typedef struct lgt_picks {
+  const lgt_runs *runs[LGT_PICKS]; /* borrowed: along the first dimension */
+  int count;                       /* 0: all of the rect may be needed */
+  lgt_rect rest;                   /* all of these are needed, too; ndim -1: none */
+} lgt_picks;
+
 /* Copy the elements of `rect` for which another instance of the domain has newer ones, except those of `spare` (NULL:
  * none). */
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect,
                                const lgt_rect *spare);
 /* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
- * elements that need not be kept, for they are about to be overwritten; NULL: none. */
+ * elements that need not be kept, for they are about to be overwritten; NULL: none.  `picks`: which elements of `rect` are
+ * needed; NULL: all. */
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
-                       const lgt_rect *spare);
+                       const lgt_rect *spare, const lgt_picks *picks);
 
 /* A tile of a group's slot with the halo that later groups wanted of it: of a shifted plan, those of its origin if they are
  * thin here, too. */

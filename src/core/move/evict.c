@@ -129,7 +129,7 @@ static lgt_status move_main(lgt_binder *binder, lgt_store *store, int domain) {
   const lgt_instance *main = store->replica[domain].inst;
   if (!main || lgt_instance_on_host(main) || main->owners > 1 || main->pins) return LGT_OK;
   lgt_rect rect = main->rect;
-  return lgt_acquire(binder, store, domain, binder->map->memory, &rect, LGT_USE_READ, NULL);
+  return lgt_acquire(binder, store, domain, binder->map->memory, &rect, LGT_USE_READ, NULL, NULL);
 }
 
 /* Devices keep nothing that the main instance has on the host. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "move/acquire.h"
 #include "move/image.h"
 #include "move/record.h"
 #include "memory/replica.h"
@@ -92,6 +91,7 @@ static bool list_image_moves(lgt_exchange *x, int n, const lgt_selected *s, int 
 }
 
 static bool list_selected(lgt_exchange *x, int n, const lgt_selected *s, bool reads, int place) {
+  if (!lgt_image_pick(x, n, s)) return false;
   if (!x->group || !x->group->notes->cover) cover_all(x, n, s->what);
   if (!reads) return true;
   return s->image ? list_image_moves(x, n, s, place) : list_moves(x, n, s->what, place);
@@ -355,7 +355,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
-      status = lgt_acquire(x->binder, x->store[n], d, memory, &x->cover[at], use, spare);
+      status = lgt_acquire(x->binder, x->store[n], d, memory, &x->cover[at], use, spare,
+                           x->picks ? &x->picks[at] : NULL);
       if (!status && x->split) note_acquired(x, n, d);
     }
   return status;
@@ -467,8 +468,7 @@ static lgt_status bring_together(const lgt_exchange *x, const lgt_piece *piece, 
  * is no memory, or the contents failed. */
 static lgt_status find_sent(const lgt_exchange *x, int n, const lgt_piece *piece, int elem,
                             lgt_instance **out) {
-  *out = holder(x, n, piece->from, &piece->rect, true);
-  if (*out) lgt_instance_retain(*out);
+  if ((*out = holder(x, n, piece->from, &piece->rect, true))) lgt_instance_retain(*out);
   if (*out || x->store[n]->failure) return LGT_OK;
   lgt_pieces found = {0};
   lgt_region missing = {0};

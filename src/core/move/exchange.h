@@ -11,6 +11,7 @@
 #ifndef LGT_EXCHANGE_H
 #define LGT_EXCHANGE_H
 
+#include "move/acquire.h"
 #include "move/moves.h"
 #include "move/message.h"
 #include "move/touch.h"
@@ -41,6 +42,7 @@ typedef struct lgt_exchange {
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
   lgt_instance **inst; /* borrowed; if split: the instance that was acquired; NULL: none yet */
   bool host;           /* instances are in the host's memory, not in the domains' homes */
+  lgt_picks *picks;    /* which elements of the cover; NULL: data names none */
   bool *gets;          /* elements will be copied into the instance */
   lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
   /* By store: */

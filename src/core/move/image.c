@@ -276,8 +276,22 @@ static void copy_reach(making *m, const lgt_image *from) {
   m->image->dense = from->dense;
 }
 
+/* Which parts of the array are needed at all, with room for what is near.  For want of memory all between is near. */
+static void coarsen(making *m) {
+  lgt_image *image = m->image;
+  const lgt_layout *target = layout_of(m, m->target);
+  int64_t row = lgt_dtype_size(target->dtype);
+  if (image->along) return; /* rows, one after the other, lie in pages of their own */
+  for (int d = 1; d < target->root_ndim; d++) row *= target->root_shape[d];
+  image->coarse = lgt_mem_zalloc(((size_t)m->binder->map->local + 1) * sizeof(lgt_runs *));
+  for (int d = 0; image->coarse && d < m->binder->map->local; d++)
+    image->coarse[d] = lgt_runs_merged(image->runs[d], 1 + LGT_THIN_PAGE / (row > 0 ? row : 1));
+}
+
 static void image_free(lgt_image *image) {
   if (!image) return;
+  for (int d = 0; image->coarse && image->coarse[d]; d++) lgt_runs_release(image->coarse[d]);
+  lgt_mem_free(image->coarse);
   for (int d = 0; image->rows && image->rows[d]; d++) lgt_runs_release(image->rows[d]);
   lgt_mem_free(image->rows);
   for (int d = 0; image->runs && image->runs[d]; d++) lgt_runs_release(image->runs[d]);
@@ -353,6 +367,7 @@ static lgt_status make(making *m, const lgt_image_key *key) {
     if (share_reach(m, known)) goto no_memory;
     image->bad_here = !known && !here;
   }
+  if (!image->bad) coarsen(m);
   image->what =
       lgt_footprint_reaching(m->target->whole, image->along, (const int64_t(*)[2])image->reach, map->domains);
   image->what.sparse = !image->dense;
@@ -528,6 +543,31 @@ static lgt_status prepare_call(lgt_binder *binder, const lgt_plan_group *group, 
     *bad = image && image->bad;
   }
   return status;
+}
+
+/* All that was touched so far is needed. */
+static bool begin_picks(lgt_exchange *x) {
+  size_t n = (size_t)x->binder->map->local * (size_t)x->nstore;
+  x->picks = lgt_arena_alloc(&x->binder->arena, n * sizeof *x->picks);
+  for (size_t i = 0; x->picks && i < n; i++) x->picks[i] = (lgt_picks){.rest = x->cover[i]};
+  return x->picks != NULL;
+}
+
+bool lgt_image_pick(lgt_exchange *x, int n, const lgt_selected *s) {
+  lgt_map *map = x->binder->map;
+  if (!x->picks && !s->image) return true;
+  if (!x->picks && !begin_picks(x)) return false;
+  for (int d = 0; d < map->local; d++) {
+    lgt_picks *picks = &x->picks[d * x->nstore + n];
+    lgt_rect rect;
+    if (s->image && s->image->coarse && s->image->coarse[d] && picks->count < LGT_PICKS) {
+      picks->runs[picks->count++] = s->image->coarse[d];
+      continue;
+    }
+    for (int i = -1; (i = lgt_footprint_next(&map->footprints, s->what, map->first + d, i, &rect)) >= 0;)
+      picks->rest = picks->rest.ndim < 0 ? rect : lgt_rect_bound(&picks->rest, &rect);
+  }
+  return true;
 }
 
 bool lgt_images_select(const lgt_plan_group *group) {

@@ -10,8 +10,8 @@
  * While it looks, a rank waits for the source's contents and for the other ranks.  That happens once for each version of
  * the source; if single elements are listed, once for each history, too.  After that an image costs what a footprint does.
  *
- * Elements that come are put into an instance that reaches from the first element to the last: memory for the elements
- * between is reserved.
+ * Elements that come are put into an instance that reaches from the first element to the last.  Where little of it is
+ * needed the instance is thin (thin.h): the elements between have addresses, but no memory.
  *
  * Elements may be written through ranges, too, if each domain needs all elements within its reach and no two reaches
  * meet: each tile of the result then has its elements, however many it makes.
@@ -56,6 +56,7 @@ struct lgt_image {
   int64_t (*reach)[2];          /* owned, by domain */
   int along;                    /* dimension of the root */
   lgt_runs **runs;              /* owned, by local domain: refs to positions in that dimension */
+  lgt_runs **coarse;            /* owned, by local domain: the same, with what lies within a page between them; or NULL */
   lgt_runs **rows;              /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
   bool dense;                   /* each domain needs all elements within its reach */
   bool bad;                     /* some rank does not know what it needs: its source failed, or it lacks memory */
@@ -71,6 +72,9 @@ bool lgt_images_select(const lgt_plan_group *group);
  * elements come: what is selected from now on until the next group.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
  * ranks: what is written may not be written so. */
 lgt_status lgt_images_prepare(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, bool *bad);
+/* Before an exchange makes room for what is selected of its store number n: which elements are needed of all that it makes
+ * room for.  False when out of memory. */
+bool lgt_image_pick(lgt_exchange *exchange, int n, const lgt_selected *selected);
 /* The store's contents are gone. */
 void lgt_images_drop(lgt_store *store);
 

@@ -19,7 +19,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_peers *peers = rt->binder.peers;
   if (lgt_map_whole(&rt->map))
     return lgt_acquire(&rt->binder, store, 0, rt->map.memory, rect, write ? LGT_USE_WRITE : LGT_USE_READ,
-                       NULL);
+                       NULL, NULL);
   lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
   if (status && peers) peers->abort(peers, lgt_message());
   if (status) return status;

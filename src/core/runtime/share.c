@@ -47,7 +47,7 @@ static lgt_status copy_out(lgt_runtime *rt, lgt_store *store, lgt_instance *to) 
   lgt_status status = lgt_runtime_settle(rt);
   if (!status) status = lgt_rescue_store(&rt->binder, store);
   if (!status) status = lgt_poison_report(&rt->binder, store->failure);
-  if (!status) status = lgt_acquire(&rt->binder, store, 0, to->memory, &to->rect, LGT_USE_READ, NULL);
+  if (!status) status = lgt_acquire(&rt->binder, store, 0, to->memory, &to->rect, LGT_USE_READ, NULL, NULL);
   if (status == LGT_NO_MEMORY) lgt_err(status, "out of memory of %s", to->memory->device->name);
   lgt_instance *from = status ? NULL : store->replica[0].inst;
   if (from && from != to) {

@@ -1,0 +1,65 @@
+/* thin.c - see thin.h. */
+#include "memory/thin.h"
+
+#include <string.h>
+
+enum { FEW = 4 }; /* a block that had a page more for each so many that are noted still serves */
+
+static int64_t words(const lgt_thin *thin) {
+  return (thin->span + 64 * LGT_THIN_PAGE - 1) / (64 * LGT_THIN_PAGE);
+}
+
+lgt_thin *lgt_thin_new(int64_t span) {
+  lgt_thin *thin = lgt_mem_zalloc(sizeof *thin);
+  if (!thin) return NULL;
+  thin->span = span;
+  thin->page = lgt_mem_zalloc((size_t)words(thin) * sizeof *thin->page);
+  if (thin->page) return thin;
+  lgt_mem_free(thin);
+  return NULL;
+}
+
+void lgt_thin_free(lgt_thin *thin) {
+  if (!thin) return;
+  lgt_mem_release(thin->data, (size_t)thin->span);
+  lgt_mem_free(thin->page);
+  lgt_mem_free(thin);
+}
+
+int64_t lgt_thin_note(lgt_thin *thin, int64_t lo, int64_t hi) {
+  int64_t before = thin->count;
+  for (int64_t p = lo / LGT_THIN_PAGE; p * LGT_THIN_PAGE < hi; p++) {
+    uint64_t bit = 1ull << p % 64;
+    thin->count += !(thin->page[p / 64] & bit);
+    thin->page[p / 64] |= bit;
+  }
+  return (thin->count - before) * LGT_THIN_PAGE;
+}
+
+bool lgt_thin_map(lgt_thin *thin) { return (thin->data = lgt_mem_reserve((size_t)thin->span)) != NULL; }
+
+bool lgt_thin_fits(const lgt_thin *thin, const lgt_thin *former) {
+  int64_t more = 0;
+  if (former->span != thin->span) return false;
+  for (int64_t i = 0; i < words(thin); i++) more += __builtin_popcountll(former->page[i] & ~thin->page[i]);
+  return more <= thin->count / FEW;
+}
+
+void lgt_thin_succeed(lgt_thin *thin, lgt_thin *former) {
+  thin->count = 0;
+  for (int64_t i = 0; i < words(thin); i++) {
+    thin->page[i] |= former->page[i];
+    thin->count += __builtin_popcountll(thin->page[i]);
+  }
+  thin->data = former->data;
+  former->data = NULL;
+  lgt_thin_free(former);
+}
+
+void lgt_thin_fill(lgt_thin *thin, int byte) {
+  for (int64_t p = 0; p * LGT_THIN_PAGE < thin->span; p++) {
+    int64_t left = thin->span - p * LGT_THIN_PAGE;
+    if (thin->page[p / 64] >> p % 64 & 1)
+      memset(thin->data + p * LGT_THIN_PAGE, byte, (size_t)(left < LGT_THIN_PAGE ? left : LGT_THIN_PAGE));
+  }
+}
