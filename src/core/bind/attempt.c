@@ -203,23 +203,42 @@ static bool touched_by(const lgt_attempt *try, const lgt_plan_call *call, int ar
   return !lgt_rect_empty(out);
 }
 
+/* A tile of a slot shall have room for more, in each dimension in which that is thin. */
+static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const lgt_rect *want,
+                      lgt_plan_notes *notes) {
+  enum { THIN = 16 };
+  for (int k = 0; k < had->ndim; k++) {
+    int64_t below = had->lo[k] - want->lo[k], above = want->hi[k] - had->hi[k],
+            most = (had->hi[k] - had->lo[k]) / THIN;
+    if (below > most || above > most || (below <= 0 && above <= 0)) continue;
+    if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)try->group->nslot * sizeof *notes->halo);
+    if (!notes->halo) return; /* tiles have to grow */
+    if (below > notes->halo[s].below[k]) notes->halo[s].below[k] = below;
+    if (above > notes->halo[s].above[k]) notes->halo[s].above[k] = above;
+  }
+}
+
 /* A later group of the plan reads around the tiles of a slot, which hold a root: a thin halo gets room at once. */
 static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *call, int arg,
                          lgt_plan_notes *notes) {
-  enum { THIN = 16 };
   for (int d = 0; d < try->binder->map->local; d++) {
     const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
     lgt_rect want;
-    if (had->ndim < 1 || !touched_by(try, call, arg, d, &want)) continue;
-    for (int k = 0; k < had->ndim; k++) {
-      int64_t below = had->lo[k] - want.lo[k], above = want.hi[k] - had->hi[k],
-              most = (had->hi[k] - had->lo[k]) / THIN;
-      if (below > most || above > most || (below <= 0 && above <= 0)) continue;
-      if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)try->group->nslot * sizeof *notes->halo);
-      if (!notes->halo) return; /* tiles have to grow */
-      if (below > notes->halo[s].below[k]) notes->halo[s].below[k] = below;
-      if (above > notes->halo[s].above[k]) notes->halo[s].above[k] = above;
-    }
+    if (had->ndim >= 1 && touched_by(try, call, arg, d, &want)) note_thin(try, s, had, &want, notes);
+  }
+}
+
+/* The group is new.  Tiles of what it makes may need the halos that other arrays of this layout did, if these are thin. */
+static void guess_halo(const lgt_attempt *try, int s, lgt_plan_notes *notes) {
+  uint32_t layout = try->group->slot[s].layout;
+  const lgt_habit *habit = &try->binder->habit[layout % LGT_HABITS];
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, layout);
+  if (habit->layout != layout) return;
+  for (int d = 0; d < try->binder->map->local; d++) {
+    const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
+    if (had->ndim < 1) continue;
+    lgt_rect want = lgt_rect_grown(had, habit->halo.below, habit->halo.above, root->shape);
+    note_thin(try, s, had, &want, notes);
   }
 }
 
@@ -231,7 +250,9 @@ static void foresee_halos(const lgt_attempt *try) {
   notes->foreseen = true;
   for (int f = 0; f < group->nfinal; f++) {
     uint16_t root = group->slot_of_final[2 * f], s = group->slot_of_final[2 * f + 1];
-    if (group->slot[s].initial || &plan->group[plan->root[root].last_group] == group) continue;
+    if (group->slot[s].initial) continue;
+    guess_halo(try, s, notes);
+    if (&plan->group[plan->root[root].last_group] == group) continue;
     for (int i = group->first + group->count; i < plan->ncall; i++)
       for (int a = 0; a < plan->call[i].nargs; a++)
         if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);

@@ -5,19 +5,26 @@
 #include "move/job.h"
 #include "move/message.h"
 
-/* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
-static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
-  if (!store->housed) return;
-  lgt_plan_notes *notes = store->housed->notes;
-  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
-  if (!notes->halo) return; /* it will have to grow again */
-  lgt_halo *halo = &notes->halo[store->housed_slot];
+static void widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
   for (int d = 0; d < had->ndim; d++) {
     int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
             most = had->hi[d] - had->lo[d] + 2;
     if (below <= most && below > halo->below[d]) halo->below[d] = below;
     if (above <= most && above > halo->above[d]) halo->above[d] = above;
   }
+}
+
+/* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on, and those
+ * that make the first arrays like it do. */
+static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
+                       const lgt_rect *want) {
+  lgt_habit *habit = &binder->habit[store->layout % LGT_HABITS];
+  if (habit->layout != store->layout) *habit = (lgt_habit){.layout = store->layout};
+  widen(&habit->halo, had, want);
+  if (!store->housed) return;
+  lgt_plan_notes *notes = store->housed->notes;
+  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
+  if (notes->halo) widen(&notes->halo[store->housed_slot], had, want); /* else it will have to grow again */
 }
 
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
@@ -131,14 +138,31 @@ static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use 
   return inst->pins > 0 || (inst->owners > 1 && !same);
 }
 
+/* May it have all of the array along the dimensions in which it grows?  That is no more than the domain's share of it. */
+static bool grow_to_share(const lgt_map *map, const lgt_rect *had, const lgt_layout *root, lgt_rect *want) {
+  enum { HALO = 16 }; /* a share has halos, of up to so many parts of it */
+  lgt_rect all = *want;
+  for (int d = 0; d < had->ndim; d++) {
+    if (want->lo[d] >= had->lo[d] && want->hi[d] <= had->hi[d]) continue;
+    all.lo[d] = 0;
+    all.hi[d] = root->shape[d];
+  }
+  int64_t share = root->size / map->domains;
+  if (lgt_rect_size(&all) > share + share / HALO) return false;
+  *want = all;
+  return true;
+}
+
 /* An instance that has grown several times, a column at a time perhaps, grows by more than it must, so that all its growth
  * together copies little more than it has in the end.  Halos need no more than the first times. */
-static void grow_ahead(lgt_replica *replica, const lgt_layout *root, lgt_rect *want, int64_t *waste) {
+static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layout *root, lgt_rect *want,
+                       int64_t *waste) {
   enum { FEW = 2, SHARE = 4 };
   const lgt_rect *had = &replica->inst->rect;
   int64_t size = lgt_rect_size(want);
   if (++replica->grown <= FEW) return;
-  for (int d = 0; d < had->ndim; d++) {
+  bool all = grow_to_share(map, had, root, want);
+  for (int d = 0; d < had->ndim && !all; d++) {
     int64_t more = (had->hi[d] - had->lo[d]) / SHARE;
     if (want->lo[d] < had->lo[d]) want->lo[d] = want->lo[d] > more ? want->lo[d] - more : 0;
     if (want->hi[d] > had->hi[d])
@@ -171,8 +195,8 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {
-      learn_halo(store, &replica->inst->rect, &want);
-      if (!covers) grow_ahead(replica, root, &want, &waste);
+      learn_halo(binder, store, &replica->inst->rect, &want);
+      if (!covers) grow_ahead(binder->map, replica, root, &want, &waste);
     }
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;

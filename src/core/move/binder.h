@@ -74,6 +74,13 @@ typedef struct lgt_side {
   uint64_t jitter;       /* state of random choices, for tests; 0: none */
 } lgt_side;
 
+/* The halo that tiles of arrays of one layout were found to need: a guess for those that are made for the first time. */
+enum { LGT_HABITS = 16 };
+typedef struct lgt_habit {
+  uint32_t layout; /* of a whole store; 0: none */
+  lgt_halo halo;
+} lgt_habit;
+
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
@@ -113,6 +120,7 @@ typedef struct lgt_binder {
   lgt_answer **answer;              /* owned: answers of lgt_moves_list that are kept, by question */
   const lgt_plan_group *selecting;  /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
   lgt_selected *selected;           /* owned: by touch of that group */
+  lgt_habit habit[LGT_HABITS];      /* by layout, of which some share a place */
   int selected_room;
   lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
   lgt_eager *eager;                               /* owned: small messages that are on their way (message.c) */
