@@ -72,8 +72,8 @@ static uint8_t first_arg(const lgt_plan_call *call, int arg) {
 }
 
 /* The part of its root that an argument has: of what a call from `first` on reads through the same view, or a new one; 0: there are
- * too many, or, unless `anew`, there is none yet. */
-static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *call, int arg, bool anew) {
+ * too many, or, unless `add`, there is none yet. */
+static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *call, int arg, bool add) {
   int part = 1;
   for (const lgt_plan_call *c = &plan->call[first]; c <= call; c++)
     for (int a = 0; a < (c == call ? arg : c->nargs); a++) {
@@ -81,7 +81,7 @@ static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *cal
       if (c->layout[a] == call->layout[arg]) return c->part[a];
       if (c->part[a] >= part) part = c->part[a] + 1;
     }
-  return anew && part <= UINT8_MAX ? (uint8_t)part : 0;
+  return add && part <= UINT8_MAX ? (uint8_t)part : 0;
 }
 
 /* Does no call of the plan's newest group write a root? */
