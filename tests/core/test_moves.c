@@ -122,11 +122,34 @@ TEST(answers_are_kept_until_they_are_forgotten) {
   lgt_close(rt);
 }
 
+/* Two neighbours, to each of whom a message goes and from each of whom one comes; of one instance each. */
+TEST(messages_of_one_instance_are_one_task) {
+  lgt_store *x = open_ranks("4", "1", "1");
+  CHECK(x && !lgt_flush(rt));
+  lgt_id y = vector(N), from = 0;
+  for (uint32_t id = 1; id <= rt->stores.max_handle && !from; id++)
+    if (lgt_front_of(rt)->handles[id].store == x->id) from = (lgt_id)id;
+  int add = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), set = kind_of(rt, LGT_FLOAT64, "a1 =0");
+  lgt_id inner = slice_of(rt, y, 0, 1, N - 2, 1), below = slice_of(rt, from, 0, 0, N - 2, 1),
+         above = slice_of(rt, from, 0, 2, N - 2, 1);
+  for (int i = 0; i < 3; i++) {
+    CHECK(!launch(rt, set, 2, y, from) && !launch(rt, set, 2, from, y) && !lgt_fence(rt));
+    int64_t jobs = rt->binder.jobs, messages = rt->binder.messages;
+    CHECK(!launch(rt, add, 3, inner, below, above) && !lgt_flush(rt));
+    CHECK_EQ(rt->binder.messages - messages, 2);
+    CHECK_EQ(rt->binder.jobs - jobs,
+             3 + (i == 0)); /* one sends, one receives, one adds; the first time x grows */
+    CHECK(!rt->binder.open);
+  }
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(a_halo_comes_from_the_neighbours);
   RUN(what_is_there_does_not_move);
   RUN(both_ranks_list_the_same_messages);
   RUN(what_every_rank_needs_moves_once);
   RUN(answers_are_kept_until_they_are_forgotten);
+  RUN(messages_of_one_instance_are_one_task);
   return check_done();
 }

@@ -263,8 +263,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   status = make_room(x);
   if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
   if (status) return status;
-  x->record = lgt_record_find(x);
-  x->replays = x->record != NULL;
+  x->replays = (x->record = lgt_record_find(x)) != NULL;
   bool good = x->replays && !binder->check ? lgt_record_replay(x, x->record) : list_all(x);
   if (x->replays && good && binder->check) lgt_verified(lgt_record_verify(x, x->record, false));
   if (!x->replays && good) x->record = lgt_record_begin(x);
@@ -601,9 +600,8 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
 }
 
 static bool any_absent(const lgt_exchange *x) {
-  for (int i = 0; i < x->nstore; i++)
-    for (int d = 0; d < x->binder->map->local; d++)
-      if (x->store[i]->replica[d].absent.count) return true;
+  for (int at = 0; at < x->binder->map->local * x->nstore; at++)
+    if (x->store[at % x->nstore]->replica[at / x->nstore].absent.count) return true;
   return false;
 }
 
@@ -703,6 +701,8 @@ lgt_status lgt_exchange_move(lgt_exchange *x) {
       const lgt_move *move = &x->binder->move[i];
       if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);
     }
+  lgt_status flushed = lgt_message_flush(x->binder);
+  if (!status) status = flushed;
   if (!status && x->split) status = refresh_parts(x);
   /* What is half done cannot be taken back, and other ranks have gone on. */
   if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());

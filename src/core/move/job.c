@@ -40,6 +40,7 @@ void lgt_job_free(lgt_binder *binder, lgt_job *job) {
   for (int i = 0; i < job->nrows; i++) lgt_runs_release(job->rows[i]);
   for (int i = 0; i < job->npoison; i++) lgt_failure_release(job->poison[i]);
   lgt_mem_free(job->poison);
+  if (job->message) lgt_message_free(binder, job);
   lgt_exec_forget(&job->task);
   lgt_offload_free(job);
   lgt_mem_free(job->owned);
@@ -92,6 +93,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
     lgt_job_free(binder, job);
     return status;
   }
+  lgt_status status = lgt_message_flush(binder); /* what was launched before comes before */
   bool good = true;
   int i = 0;
   job->position = job->task.position = binder->agreed.position;
@@ -114,7 +116,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
   if (job->offload) lgt_offload_start(binder);
-  return good ? LGT_OK : lgt_no_memory_to_launch();
+  return good ? status : lgt_no_memory_to_launch();
 }
 
 /* ---- waiting and retiring -------------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ struct lgt_job {
   lgt_template *template;      /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
   struct lgt_job_offload *offload; /* owned: of a task that a device does (offload.h); or NULL */
-  lgt_copy *copy;                  /* of copies, or of a small message; they hold refs to runs */
+  lgt_copy *copy;                  /* of copies; they hold refs to runs */
   int ncopy;
   void *owned;          /* memory of mem.h, freed with the job; or NULL */
   lgt_failure **poison; /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */

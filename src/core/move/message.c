@@ -26,6 +26,10 @@ struct lgt_job_message {
   uint64_t number;          /* of its event in the profile */
   lgt_pending *pending;     /* once it has begun */
   lgt_job *next;            /* among those underway */
+  lgt_copy *copy;           /* of a small one: what is packed or unpacked; they hold refs to runs */
+  int ncopy;
+  struct lgt_job_message *also; /* small ones: another one of the same task, in a block of `size` bytes */
+  size_t size;
 };
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
@@ -53,27 +57,36 @@ uint64_t lgt_message_tag(const lgt_binder *binder, int touch, int domain) {
 /* ---- small messages ----------------------------------------------------------------------------------- */
 
 /* Copy the pieces of a small message into its buffer, or out of it. */
-static void copy_small(const lgt_binder *binder, const lgt_job *job, char *buffer) {
-  for (int i = 0; i < job->ncopy && !binder->dry; i++) {
-    job->copy[i].buffer = buffer;
-    lgt_copy_run(&job->copy[i]);
+static void copy_small(const lgt_binder *binder, const struct lgt_job_message *p, char *buffer) {
+  for (int i = 0; i < p->ncopy && !binder->dry; i++) {
+    p->copy[i].buffer = buffer;
+    lgt_copy_run(&p->copy[i]);
   }
 }
 
-/* Pack a small message and send it.  The task is done then, so that its instances can be written again. */
-static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
+static void pack_and_send(lgt_binder *binder, const struct lgt_job_message *p, bool good) {
   lgt_peers *peers = binder->peers;
-  struct lgt_job_message *p = job->message;
   lgt_eager *eager = lgt_blocks_take(&binder->blocks, sizeof *eager + p->bytes);
   if (!eager) return peers->abort(peers, "out of memory for a message");
-  if (good) copy_small(binder, job, eager->data);
+  if (good) copy_small(binder, p, eager->data);
   eager->bytes = p->bytes;
   eager->pending = peers->send(peers, p->peer, p->tag, eager->data, good ? p->bytes : 0);
   if (!eager->pending) peers->abort(peers, lgt_message());
   eager->next = binder->eager;
   binder->eager = eager;
   binder->eager_bytes += (int64_t)p->bytes;
-  if (binder->profile) lgt_profile_end(binder->profile, p->number, &job->task.label);
+}
+
+/* The end of the messages of a task, for the profile. */
+static void report_end(const lgt_binder *binder, const lgt_job *job) {
+  for (const struct lgt_job_message *p = job->message; p && binder->profile; p = p->also)
+    lgt_profile_end(binder->profile, p->number, &job->task.label);
+}
+
+/* Pack small messages and send them.  The task is done then, so that its instances can be written again. */
+static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
+  for (const struct lgt_job_message *p = job->message; p; p = p->also) pack_and_send(binder, p, good);
+  report_end(binder, job);
   lgt_exec_finish(binder->exec, &job->task, NULL);
 }
 
@@ -98,7 +111,6 @@ static void begin_many(lgt_binder *binder, lgt_job *job, bool good) {
   lgt_peers *peers = binder->peers;
   struct lgt_job_message *p = job->message;
   p->write(job->owned, good, p->many);
-  p->intact = true;
   for (int i = 0; i < p->count; i++) {
     const lgt_peer_message *l = &p->many[i];
     p->unfinished[i] = l->sends ? peers->send(peers, l->peer, p->tag, l->data, l->bytes)
@@ -126,17 +138,24 @@ static bool done_many(lgt_peers *peers, struct lgt_job_message *p, bool *intact)
   return all;
 }
 
+static void report_begin(const lgt_binder *binder, const lgt_job *job, bool good) {
+  for (struct lgt_job_message *p = job->message; p; p = p->also) {
+    if (binder->profile)
+      p->number =
+          lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
+                            p->bytes, p->peer, (unsigned long long)p->tag);
+    lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", message_name[p->kind], p->bytes, p->peer,
+            (unsigned long long)p->tag, good ? "" : ", without contents");
+  }
+}
+
 static void begin(lgt_binder *binder, lgt_job *job) {
   lgt_peers *peers = binder->peers;
   struct lgt_job_message *p = job->message;
   bool good = !p->poisoned && !job->task.status;
-  if (binder->profile)
-    p->number =
-        lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
-                          p->bytes, p->peer, (unsigned long long)p->tag);
-  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", message_name[p->kind], p->bytes, p->peer,
-          (unsigned long long)p->tag, good ? "" : ", without contents");
-  if (p->kind == SEND && job->ncopy) return send_small(binder, job, good);
+  report_begin(binder, job, good);
+  p->intact = true;
+  if (p->kind == SEND && p->ncopy) return send_small(binder, job, good);
   switch (p->kind) {
     case SEND:
       p->pending = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
@@ -164,14 +183,28 @@ static void begin(lgt_binder *binder, lgt_job *job) {
   binder->underway_end = &p->next;
 }
 
+/* ... of a task that has several small ones, or one of any kind? */
+static bool done_small(lgt_peers *peers, struct lgt_job_message *first, bool *intact) {
+  bool all = true;
+  for (struct lgt_job_message *p = first; p; p = p->also) {
+    bool came = true;
+    if (p->pending && peers->done(peers, p->pending, &came)) {
+      p->pending = NULL;
+      first->intact &= came;
+    }
+    all &= !p->pending;
+  }
+  *intact = first->intact;
+  return all;
+}
+
 static bool finish(lgt_binder *binder) {
   bool some = finish_eager(binder);
   for (lgt_job **link = &binder->underway; *link;) {
     lgt_job *job = *link;
     bool intact = true;
-    bool done = job->message->kind == MANY
-                    ? done_many(binder->peers, job->message, &intact)
-                    : binder->peers->done(binder->peers, job->message->pending, &intact);
+    bool done = job->message->kind == MANY ? done_many(binder->peers, job->message, &intact)
+                                           : done_small(binder->peers, job->message, &intact);
     if (!done) {
       link = &job->message->next;
       continue;
@@ -179,9 +212,10 @@ static bool finish(lgt_binder *binder) {
     *link = job->message->next;
     if (!*link) binder->underway_end = link;
     some = true;
-    if (binder->profile) lgt_profile_end(binder->profile, job->message->number, &job->task.label);
+    report_end(binder, job);
     bool failed = job->message->poisoned || (!intact && job->message->kind != SEND);
-    if (!failed && !job->task.status && job->ncopy) copy_small(binder, job, job->message->data);
+    for (const struct lgt_job_message *p = job->message; p && !failed && !job->task.status; p = p->also)
+      copy_small(binder, p, p->data);
     lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
   return some;
@@ -405,44 +439,91 @@ static bool is_small(const lgt_piece *piece, int n, size_t bytes, bool sends) {
   return small;
 }
 
-/* Submit a small message: one task, which packs or unpacks it, too.  What is received has its buffer beside the task and may
- * arrive before the task begins. */
+/* The message itself, and what it packs or unpacks.  What is received has its buffer behind that, and may arrive before the
+ * task begins. */
+static void fill_small(lgt_binder *binder, struct lgt_job_message *own, const lgt_piece *piece, int n) {
+  bool sends = own->kind == SEND;
+  int64_t at = 0;
+  own->copy = (lgt_copy *)(own + 1);
+  for (int i = 0; i < n; i++) {
+    const lgt_piece *from = &piece[i];
+    own->copy[own->ncopy++] =
+        sends ? (lgt_copy){from->inst, NULL, from->rect, -1, at, from->runs, from->along, NULL}
+              : (lgt_copy){NULL, from->inst, from->rect, at, -1, from->runs, from->along, NULL};
+    lgt_runs_retain(from->runs);
+    at += piece_size(from);
+  }
+  if (sends) return;
+  own->data = (char *)(own->copy + n);
+  own->pending = binder->peers->recv(binder->peers, own->peer, own->tag, own->data, own->bytes);
+  if (!own->pending) binder->peers->abort(binder->peers, lgt_message());
+}
+
+static bool touches(const lgt_job *job, const lgt_instance *inst) {
+  for (int k = 0; k < job->ntouched; k++)
+    if (job->touched[k] == inst) return true;
+  return false;
+}
+
+/* A further message of the task that is open.  False: it is not of the same instances, or there is no memory. */
+static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece, int n,
+                 size_t bytes) {
+  struct lgt_job_message *first = binder->open ? binder->open->message : NULL, *own;
+  bool may = first && first->kind == p->kind;
+  for (int i = 0; i < n && may; i++) may = touches(binder->open, piece[i].inst);
+  if (!may || !(own = lgt_blocks_take(&binder->blocks, bytes))) return false;
+  *own = *p;
+  own->size = bytes;
+  struct lgt_job_message **last = &first->also;
+  while (*last) last = &(*last)->also;
+  *last = own;
+  fill_small(binder, own, piece, n);
+  return true;
+}
+
+/* A small message: one task, which packs or unpacks it, too.  The task stays open for the next messages of the same
+ * instances, until another task is submitted. */
 static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece,
                                int n) {
   bool sends = p->kind == SEND;
   void *memory;
   size_t bytes = sizeof *p + (size_t)n * sizeof(lgt_copy) + (sends ? 0 : p->bytes);
-  lgt_job *job = lgt_job_new(binder, (lgt_job_size){.instances = n, .bytes = bytes}, false, &memory);
+  if (join(binder, p, piece, n, bytes)) return LGT_OK;
+  lgt_status status = lgt_message_flush(binder);
+  lgt_job *job =
+      status ? NULL : lgt_job_new(binder, (lgt_job_size){.instances = n, .bytes = bytes}, false, &memory);
   if (!job) return LGT_NO_MEMORY;
   job->message = memory;
-  job->copy = (lgt_copy *)(job->message + 1);
   *job->message = *p;
-  int64_t at = 0;
-  for (int i = 0; i < n; i++) {
-    const lgt_piece *from = &piece[i];
-    job->copy[job->ncopy++] =
-        sends ? (lgt_copy){from->inst, NULL, from->rect, -1, at, from->runs, from->along, NULL}
-              : (lgt_copy){NULL, from->inst, from->rect, at, -1, from->runs, from->along, NULL};
-    lgt_runs_retain(from->runs);
-    at += piece_size(from);
-    bool known = false;
-    for (int k = 0; k < job->ntouched; k++) known |= job->touched[k] == from->inst;
-    if (known) continue;
-    job->touched[job->ntouched++] = from->inst;
-    job->message->poisoned |= sends && from->inst->failure;
-  }
+  for (int i = 0; i < n; i++)
+    if (!touches(job, piece[i].inst)) job->touched[job->ntouched++] = lgt_instance_retain(piece[i].inst);
+  fill_small(binder, job->message, piece, n);
   job->nread = sends ? job->ntouched : 0;
-  if (!sends) {
-    job->message->data = (char *)(job->copy + n);
-    job->message->pending = binder->peers->recv(binder->peers, p->peer, p->tag, job->message->data, p->bytes);
-    if (!job->message->pending) binder->peers->abort(binder->peers, lgt_message());
-  }
   job->task.outside = &binder->messaging;
   job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
+  binder->open = job; /* with refs of its own to the instances */
+  return LGT_OK;
+}
+
+lgt_status lgt_message_flush(lgt_binder *binder) {
+  lgt_job *job = binder->open;
+  if (!job) return LGT_OK;
+  binder->open = NULL;
+  for (int k = 0; k < job->nread; k++) job->message->poisoned |= job->touched[k]->failure != NULL;
+  int held = job->ntouched;
   lgt_status status = lgt_job_submit(binder, job);
   if (status) job->message->poisoned = true; /* it does not hold all that it copies */
   begin_ready(binder);
+  for (int k = 0; k < held; k++) lgt_instance_release(binder->map, job->touched[k]);
   return status;
+}
+
+void lgt_message_free(lgt_binder *binder, lgt_job *job) {
+  for (struct lgt_job_message *p = job->message, *next; p; p = next) {
+    next = p->also;
+    for (int i = 0; i < p->ncopy; i++) lgt_runs_release(p->copy[i].runs);
+    if (p->size) lgt_blocks_give(&binder->blocks, p, p->size);
+  }
 }
 
 static int64_t elements(const lgt_piece *piece, int n) {

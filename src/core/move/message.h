@@ -3,8 +3,9 @@
  * The elements to be sent are packed into a buffer first, and only this buffer waits until the message is on its way:
  * so every task waits for tasks that are earlier in the stream, on whatever rank, and there are no circles.  Received
  * elements go to a buffer, too, so that they can arrive while the instance is still in use; only a large contiguous
- * piece goes to its place at once.  A small message is one task, done by the submitting thread: to send it is to pack
- * it and hand it over, and the receive begins when it is submitted, before its elements can be unpacked.  The tag of a
+ * piece goes to its place at once.  Small messages, one behind the other, that are all sent from or all received into
+ * the same instances are one task, done by the submitting thread: to send them is to pack them and hand them over, and
+ * a receive begins when it is listed, before its elements can be unpacked.  The tag of a
  * message is made of the *exchange* to which it belongs (a position in the stream) and its place there, so both sides
  * know the tag.
  *
@@ -38,6 +39,11 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
 /* Submit one message of n pieces, which lie (recv: will lie) in instances. */
 lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
 lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
+/* Submit the task of the last small messages, if it is not yet: a caller must do so after its last message.  (Any other task
+ * that is submitted comes behind it, too.) */
+lgt_status lgt_message_flush(lgt_binder *binder);
+/* What a job's messages own goes with the job. */
+void lgt_message_free(lgt_binder *binder, lgt_job *job);
 /* Share n pieces, listed in the order of the ranks that own them (`owner`), with all ranks.  The instance of a piece is
  * on its owner where the piece lies, on any other rank where the piece goes.  A piece for which some rank has no room
  * fails on all ranks. */

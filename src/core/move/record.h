@@ -18,7 +18,7 @@
 
 #include "move/exchange.h"
 
-/* A record of the group that begins like this exchange, whose stores have their histories; NULL: there is none. 
+/* A record of the group that begins like this exchange, whose stores have their histories; NULL: there is none.
  * Counts which it is (LGT_EXCHANGES_LIST). */
 lgt_record *lgt_record_find(const lgt_exchange *exchange);
 /* Take the record's moves and histories over. */
