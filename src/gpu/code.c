@@ -48,7 +48,8 @@ typedef struct module {
   struct {
     const char *name; /* a literal of grid.c */
     CUfunction function;
-  } found[LGT_GRID_LAUNCHES]; /* belongs to the thread that launches */
+  } found[LGT_GRID_LAUNCHES]; /* belongs to the thread that launches, like the next one */
+  lgt_grid_memo memo;
 } module;
 
 static lgt_status load(lgt_target *target, const void *image, void **code) {
@@ -66,6 +67,7 @@ static void unload(lgt_target *target, void *code) {
   lgt_gpu *gpu = gpu_of(target);
   module *m = code;
   if (!lgt_gpu_enter(gpu)) gpu->cuda->cuModuleUnload(m->module);
+  lgt_grid_forget(&m->memo);
   lgt_mem_free(m);
 }
 
@@ -113,9 +115,9 @@ static lgt_status grow_scratch(lgt_queue *queue, int64_t bytes) {
   return status;
 }
 
-static lgt_status put(const lgt_queue *queue, module *m, lgt_grid_launch *l) {
+static lgt_status put(const lgt_queue *queue, module *m, const lgt_grid_launch *l) {
   CUfunction function;
-  void *param[] = {l->param};
+  void *param[] = {(void *)l->param};
   lgt_status status = find_function(queue->gpu, m, l->kernel, &function);
   if (status) return status;
   return LGT_CUDA(queue->gpu->cuda,
@@ -125,13 +127,17 @@ static lgt_status put(const lgt_queue *queue, module *m, lgt_grid_launch *l) {
 
 lgt_status lgt_gpu_launch(lgt_queue *queue, lgt_code code, lgt_nest *nest) {
   lgt_assert(code.class == LGT_CLASS_CUDA && code.handle);
+  module *m = code.handle;
   lgt_grid grid;
   lgt_status status = lgt_gpu_enter(queue->gpu);
+  const lgt_grid_launch *again = status ? NULL : lgt_grid_again(&m->memo, nest);
+  if (again) return put(queue, m, again);
   if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);
   if (!status && grid.scratch_bytes > queue->scratch_bytes) {
     status = grow_scratch(queue, grid.scratch_bytes);
     if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);
   }
-  for (int i = 0; i < grid.nlaunch && !status; i++) status = put(queue, code.handle, &grid.launch[i]);
+  for (int i = 0; i < grid.nlaunch && !status; i++) status = put(queue, m, &grid.launch[i]);
+  if (!status) lgt_grid_remember(&m->memo, nest, &grid);
   return status;
 }

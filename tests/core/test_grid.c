@@ -103,6 +103,56 @@ TEST(nothing) {
   CHECK(!launch(&s, NULL) && launched(""));
 }
 
+/* Is what is remembered the same as what is worked out? */
+static bool same_again(lgt_grid_memo *memo, const lgt_nest *nest) {
+  const lgt_grid_launch *again = lgt_grid_again(memo, nest), *l = grid.launch;
+  if (lgt_grid_of(nest, NULL, &grid) || grid.nlaunch != 1 || !again) return false;
+  return !memcmp(again->param, l->param, (size_t)l->param_bytes) && again->param_bytes == l->param_bytes &&
+         again->kernel == l->kernel && again->shared == l->shared &&
+         !memcmp(again->grid, l->grid, sizeof l->grid) && !memcmp(again->block, l->block, sizeof l->block);
+}
+
+TEST(once_more) {
+  static random_loop r;
+  lgt_grid_memo memo = {0};
+  int64_t stride[MAX_ACCESS * LGT_MAX_DIM] = {0};
+  lgt_base base[MAX_ACCESS] = {{.index = 1 << 20}, {.index = 1 << 24}};
+  random_loop_init(&r);
+  int value = add_load(&r, LGT_FLOAT64, LGT_STRIDE_UNIT);
+  int number = add_inst(&r, LGT_OP_PARAM, LGT_FLOAT64, 0, r.loop.nparam++, LGT_NO_VALUE, LGT_NO_VALUE);
+  int sum = add_inst(&r, LGT_OP_ADD, LGT_FLOAT64, 0, value, number, LGT_NO_VALUE);
+  int out = add_access(&r, LGT_ACCESS_STORE, LGT_FLOAT64, LGT_STRIDE_UNIT, 0);
+  add_inst(&r, LGT_OP_STORE, LGT_FLOAT64, 0, sum, out, LGT_NO_VALUE);
+  lgt_loop_seal(&r.loop);
+  lgt_nest_shape shape = {.ndim = 2, .extent = {30, 50}, .stride = stride};
+  for (int a = 0; a < 2; a++) stride[a * LGT_MAX_DIM] = 400, stride[a * LGT_MAX_DIM + 1] = 8;
+  lgt_nest_shape_finish(&r.loop, &shape, 4, false, 0);
+  lgt_nest nest = {&r.loop, &shape, base, r.param, NULL};
+  CHECK(!lgt_grid_again(&memo, &nest) && !lgt_grid_of(&nest, NULL, &grid));
+  lgt_grid_remember(&memo, &nest, &grid);
+  CHECK(same_again(&memo, &nest));
+  base[0].index += 4096;
+  r.param[0].f = 3.5;
+  CHECK(same_again(&memo, &nest));
+  base[1].index += 8; /* pieces of 16 bytes would be across */
+  CHECK(same_again(&memo, &nest));
+  base[1].index -= 8;
+  CHECK(same_again(&memo, &nest));
+  stride[0] = 408; /* another shape */
+  CHECK(!lgt_grid_again(&memo, &nest) && !lgt_grid_of(&nest, NULL, &grid));
+  lgt_grid_remember(&memo, &nest, &grid);
+  CHECK(same_again(&memo, &nest));
+  shape.extent[0] = 31;
+  CHECK(!lgt_grid_again(&memo, &nest));
+  lgt_grid_forget(&memo);
+  summed s;
+  sum_over(&s, 2, (int64_t[]){100000, 4}, 1);
+  CHECK(!launch(&s, NULL));
+  nest = (lgt_nest){&s.loop.loop, &s.shape, s.base, s.loop.param, NULL};
+  lgt_grid_remember(&memo, &nest, &grid);
+  CHECK(!lgt_grid_again(&memo, &nest)); /* it reduces */
+}
+
 /* The first call says how much memory, the second is told where. */
 TEST(scratch) {
   summed s;
@@ -180,6 +230,7 @@ int main(void) {
   RUN(launches);
   RUN(nothing);
   RUN(scratch);
+  RUN(once_more);
   RUN(refusals);
   RUN(room);
   RUN(lanes);

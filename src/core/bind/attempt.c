@@ -364,11 +364,13 @@ static bool has_code(const lgt_attempt *try) {
   return true;
 }
 
-/* May the devices be launched with the group's loops? */
+/* May the devices be launched with the group's loops?  That is so for all runs, or for none. */
 static bool may_launch_all(const lgt_attempt *try) {
-  for (int l = 0; l < try->group->nloop && try->binder->map->memory[1].device->target; l++)
+  lgt_plan_notes *notes = try->group->notes;
+  if (notes->on_grid || !try->binder->map->memory[1].device->target) return true;
+  for (int l = 0; l < try->group->nloop; l++)
     if (!may_launch(try, &try->group->loop[l])) return false;
-  return true;
+  return notes->on_grid = true;
 }
 
 /* Does the slot hold results that reach several domains' work, but exist once on a rank? */

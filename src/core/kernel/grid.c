@@ -3,6 +3,7 @@
 
 #include "kernel/helper.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, MOST_LANES = 8, VECTOR_BYTES = 16 };
@@ -385,6 +386,11 @@ static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch 
   return LGT_OK;
 }
 
+/* Is it read or written in pieces of several elements, if it lies well? */
+static bool is_vector(const lgt_access *access) {
+  return access->inner == LGT_STRIDE_UNIT && access->mode != LGT_ACCESS_INDEX;
+}
+
 /* The struct of lgt_kernel. */
 static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target, lgt_grid *out) {
   lgt_grid_launch *launch = &out->launch[out->nlaunch++];
@@ -416,9 +422,7 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
       if (p->chunked) at.chunk = p->shape->grain * at.stride[p->shape->split];
       at.block = LGT_BLOCK * col;
     }
-    if (loop->access[a].inner == LGT_STRIDE_UNIT && loop->access[a].mode != LGT_ACCESS_INDEX &&
-        !is_aligned(p, &at))
-      head.aligned = 0;
+    if (is_vector(&loop->access[a]) && !is_aligned(p, &at)) head.aligned = 0;
     fill_access(p, dim, &t, a, &at);
   }
   lgt_status status = size_grid(p, &head, launch);
@@ -495,4 +499,48 @@ lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out) {
   if (status) out->nlaunch = 0;
   out->scratch_bytes = p.scratch;
   return status;
+}
+
+/* ---- once more ------------------------------------------------------------------------------------------ */
+
+const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest) {
+  const lgt_loop *loop = nest->loop;
+  const lgt_nest_shape *shape = nest->shape;
+  lgt_grid_launch *launch = &memo->launch;
+  uint32_t aligned = memo->aligned;
+  if (!memo->stride || memo->ndim != shape->ndim ||
+      memcmp(memo->extent, shape->extent, (size_t)shape->ndim * sizeof *shape->extent) != 0 ||
+      memcmp(memo->stride, shape->stride, loop->naccess * LGT_MAX_DIM * sizeof *shape->stride) != 0)
+    return NULL;
+  int64_t *base = (int64_t *)(launch->param + sizeof(lgt_grid_head));
+  for (int a = 0; a < loop->naccess; a++) {
+    base[a] = nest->base[a].index;
+    if (base[a] % 16 && is_vector(&loop->access[a])) aligned = 0;
+  }
+  memcpy(launch->param + offsetof(lgt_grid_head, aligned), &aligned, sizeof aligned);
+  size_t bytes = loop->nparam * sizeof *nest->param;
+  if (bytes) memcpy(launch->param + launch->param_bytes - bytes, nest->param, bytes);
+  return launch;
+}
+
+void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const lgt_grid *grid) {
+  plan p = plan_of(nest->loop, nest->shape);
+  size_t bytes = p.loop->naccess * LGT_MAX_DIM * sizeof *memo->stride;
+  if (p.form != FORM_NONE || grid->nlaunch != 1) return;
+  if (!memo->stride && !(memo->stride = lgt_mem_alloc(bytes + 1))) return;
+  memo->ndim = p.n;
+  memcpy(memo->extent, p.shape->extent, sizeof memo->extent);
+  memcpy(memo->stride, p.shape->stride, bytes);
+  memo->launch = grid->launch[0];
+  memo->aligned = true;
+  for (int a = 0; a < p.loop->naccess; a++) {
+    place at = own_place(&p, nest, a);
+    at.base = 0;
+    if (is_vector(&p.loop->access[a])) memo->aligned &= is_aligned(&p, &at);
+  }
+}
+
+void lgt_grid_forget(lgt_grid_memo *memo) {
+  lgt_mem_free(memo->stride);
+  memo->stride = NULL;
 }

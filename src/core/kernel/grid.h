@@ -102,4 +102,20 @@ lgt_status lgt_grid_check(const lgt_loop *loop, const lgt_nest_shape *shape);
  * if it is not known yet: then ask once for scratch_bytes, and again.  UNSUPPORTED as above. */
 lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out);
 
+/* What a nest of a loop without reductions was launched with: the next one of the same shape differs from it in its bases and
+ * parameters only.  Belongs to whoever launches; zeroed before its first use. */
+typedef struct lgt_grid_memo {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];
+  int64_t *stride; /* owned, as of the shape; NULL: nothing is remembered */
+  bool aligned;    /* all strides are */
+  lgt_grid_launch launch;
+} lgt_grid_memo;
+/* The launch of a nest of the loop whose nest was remembered last, if it has that one's shape; else NULL.  Valid until the memo
+ * is used again. */
+const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest);
+/* Remember what lgt_grid_of has made of a nest, if it can be used again. */
+void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const lgt_grid *grid);
+void lgt_grid_forget(lgt_grid_memo *memo);
+
 #endif

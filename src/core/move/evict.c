@@ -23,17 +23,18 @@ typedef struct candidate {
 /* The number of the group that is being bound, from 1. */
 static int64_t now_of(const lgt_binder *binder) { return binder->agreed.position + 1; }
 
+static void note(const lgt_binder *binder, uint32_t id, int64_t now) {
+  lgt_store *store = lgt_store_at(binder->stores, id);
+  if (store->used == now) return;
+  store->used_before = store->used;
+  store->used = now;
+}
+
 void lgt_evict_note_use(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t now = now_of(binder);
-  for (int i = group->first; i < group->first + group->count; i++) {
-    const lgt_plan_call *call = &group->plan->call[i];
-    for (int a = 0; a < call->nargs; a++) {
-      lgt_store *store = lgt_store_at(binder->stores, root[call->root[a]]);
-      if (store->used == now) continue;
-      store->used_before = store->used;
-      store->used = now;
-    }
-  }
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].initial) note(binder, root[group->slot[s].root], now);
+  for (int f = 0; f < group->nfinal; f++) note(binder, root[group->slot_of_final[2 * f]], now);
 }
 
 /* ---- what may leave ---------------------------------------------------------------------------------- */

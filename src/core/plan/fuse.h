@@ -218,6 +218,7 @@ typedef struct lgt_plan_notes {
   void (*free_templates)(struct lgt_template **template);
   lgt_halo *halo; /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
   bool foreseen;  /* what later groups of the plan need is among that */
+  bool on_grid;   /* devices may be launched with all its loops (grid.h); false: or nobody has looked yet */
   char *name;     /* owned; in the profile */
   char *on_host;  /* owned: why its last run was the host's although there are devices, and which operation's; NULL: it was not */
   int estimated;  /* 0: the estimate is not made, or of another stage (side.h) */
