@@ -97,10 +97,35 @@ TEST(a_group_is_surveyed_once) {
   lgt_close(rt);
 }
 
+/* What is written in place is no copy's business; what is written everywhere, nobody's at all. */
+TEST(what_is_overwritten_is_spare) {
+  open_domains();
+  lgt_surveyed touched;
+  lgt_id x = filled(N, 1, 0), y = filled(N, 2, 0);
+  CHECK(!lgt_fence(rt));
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, slice_of(rt, y, 0, 2, N - 4, 1),
+                slice_of(rt, x, 0, 2, N - 4, 1)));
+  const lgt_plan_group *group = surveyed(1, &touched);
+  CHECK(group && group->launch->ncolour == 2 && touched.spare);
+  int found = 0;
+  for (int s = 0; s < group->nslot; s++)
+    for (int d = 0; d < 2; d++) {
+      lgt_rect tile = lgt_partition_rect(group->launch, d), at;
+      const lgt_rect *spare = &touched.spare[d * group->nslot + s];
+      CHECK_EQ(spare->ndim >= 0, lgt_survey_spare(&rt->binder, group, s, d, &at));
+      if (spare->ndim < 0) continue;
+      CHECK(is(spare, tile.lo[0] + 2, tile.hi[0] + 2) && is(&at, spare->lo[0], spare->hi[0]));
+      found++;
+    }
+  CHECK_EQ(found, 2);
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(a_tile_reads_beyond_what_it_writes);
   RUN(what_several_colours_reduce_into_is_folded);
   RUN(columns_that_are_kept_are_not_folded);
   RUN(a_group_is_surveyed_once);
+  RUN(what_is_overwritten_is_spare);
   return check_done();
 }

@@ -56,30 +56,11 @@ static void hold(lgt_attempt *try, int at, lgt_instance *inst) {
   try->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
 }
 
-/* What a domain's colour overwrites of a slot before anybody looks, or others do where all of it is; false: nothing for
- * certain. */
-static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
-  if (slot->rest_arg == 0xff) return false;
-  const lgt_plan_call *call = &try->group->plan->call[slot->rest_call];
-  const lgt_partition *launch = call->launch;
-  int colour = lgt_binder_next(try->binder, launch, domain, -1);
-  if (colour < 0) return false;
-  const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[slot->rest_arg]);
-  if (call->kind->privilege[slot->rest_arg] == LGT_PRIV_WRITE && lgt_layout_covers(layout, false)) {
-    *out = lgt_rect_of_shape(layout->root_ndim, layout->root_shape);
-    return true;
-  }
-  if (!lgt_partition_apart(launch, try->binder->map->domains)) return false;
-  lgt_rect tile = lgt_partition_rect(launch, colour);
-  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
-  const lgt_touch *touch =
-      try->group->count == 1 && try->group->notes->touch ? &try->group->notes->touch[slot->rest_arg] : NULL;
-  *out = lgt_layout_root_rect(layout, &view);
-  lgt_selected selected = touch ? lgt_touch_selected(try->binder, try->group, touch) : (lgt_selected){0};
-  if (selected.image)
-    *out = lgt_footprint_rect(&try->binder->map->footprints, selected.what, try->binder->map->first + domain,
-                              colour);
-  return !lgt_rect_empty(&tile);
+/* What a domain's colour overwrites of a slot; false: nothing for certain. */
+static bool overwritten(const lgt_attempt *try, int s, int domain, lgt_rect *out) {
+  if (!try->touched.spare) return lgt_survey_spare(try->binder, try->group, s, domain, out);
+  *out = try->touched.spare[domain * try->group->nslot + s];
+  return out->ndim >= 0;
 }
 
 /* Instances for the slots that are there already, and for all that the group's calls read. */
@@ -90,7 +71,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
     if (!slot->initial) continue;
     for (int d = 0; d < try->binder->map->local; d++) {
       lgt_rect spare;
-      if (slot->written && overwritten(try, slot, d, &spare))
+      if (slot->written && overwritten(try, s, d, &spare))
         lgt_exchange_spare(&try->exchange, d, slot, &spare);
       int at = d * group->nslot + s;
       const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
@@ -535,14 +516,13 @@ bool lgt_attempt_make_room(lgt_attempt *try, bool last) {
 
 /* What a renamed slot of a domain has from the former memory of its root. */
 static lgt_status copy_rest(lgt_attempt *try, int s, int domain) {
-  const lgt_plan_slot *slot = &try->group->slot[s];
   lgt_instance *from = former(try, s, domain), *to = try->inst[domain * try->group->nslot + s];
   lgt_rect piece[2 * LGT_MAX_DIM], written;
   lgt_copy copies[2 * LGT_MAX_DIM];
   if (!from || !to || from == to) return LGT_OK;
   int n = 1;
   piece[0] = from->rect;
-  if (overwritten(try, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
+  if (overwritten(try, s, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
   for (int i = 0; i < n; i++) copies[i] = lgt_copy_of(from, to, &piece[i]);
   return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }

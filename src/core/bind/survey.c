@@ -11,7 +11,7 @@
 typedef struct survey {
   const lgt_binder *binder;
   const lgt_plan_group *group;
-  lgt_rect *read, *write;
+  lgt_rect *read, *write, *spare;
   bool *fold;
 } survey;
 
@@ -103,10 +103,38 @@ static void share_slots(const survey *v) {
   }
 }
 
+bool lgt_survey_spare(const lgt_binder *binder, const lgt_plan_group *group, int slot, int domain,
+                      lgt_rect *out) {
+  int arg = group->slot[slot].rest_arg;
+  if (arg == 0xff) return false;
+  const lgt_plan_call *call = &group->plan->call[group->slot[slot].rest_call];
+  const lgt_partition *launch = call->launch;
+  int colour = lgt_binder_next(binder, launch, domain, -1);
+  if (colour < 0) return false;
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
+  if (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_covers(layout, false)) {
+    *out = lgt_rect_of_shape(layout->root_ndim, layout->root_shape);
+    return true;
+  }
+  if (!lgt_partition_apart(launch, binder->map->domains)) return false;
+  lgt_rect tile = lgt_partition_rect(launch, colour);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &tile);
+  const lgt_touch *touch = group->count == 1 && group->notes->touch ? &group->notes->touch[arg] : NULL;
+  *out = lgt_layout_root_rect(layout, &view);
+  lgt_selected selected = touch ? lgt_touch_selected(binder, group, touch) : (lgt_selected){0};
+  if (selected.image)
+    *out = lgt_footprint_rect(&binder->map->footprints, selected.what, binder->map->first + domain, colour);
+  return !lgt_rect_empty(&tile);
+}
+
 static void find_out(survey *s) {
   const lgt_plan_group *group = s->group;
   int local = s->binder->map->local;
-  for (int i = 0; i < local * group->nslot; i++) s->read[i].ndim = s->write[i].ndim = -1;
+  for (int i = 0; i < local * group->nslot; i++) {
+    int slot = i % group->nslot;
+    s->read[i].ndim = s->write[i].ndim = -1;
+    if (!lgt_survey_spare(s->binder, group, slot, i / group->nslot, &s->spare[i])) s->spare[i].ndim = -1;
+  }
   memset(s->fold, 0, (size_t)group->nslot);
   if (group->launch->ncolour > 1) survey_folds(s);
   for (int d = 0; d < local; d++)
@@ -117,14 +145,14 @@ static void find_out(survey *s) {
 
 bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *out) {
   size_t n = (size_t)binder->map->local * (size_t)group->nslot;
-  size_t bytes = 2 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
+  size_t bytes = 3 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
   bool lasts = !lgt_images_select(group);
   lgt_rect *read = group->notes->survey;
   if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
   if (!read) return false;
-  survey s = {binder, group, read, read + n, (bool *)(read + 2 * n)};
+  survey s = {binder, group, read, read + n, read + 2 * n, (bool *)(read + 3 * n)};
   if (!group->notes->survey) find_out(&s);
   if (lasts) group->notes->survey = read;
-  *out = (lgt_surveyed){s.read, s.write, s.fold};
+  *out = (lgt_surveyed){s.read, s.write, s.spare, s.fold};
   return true;
 }

@@ -9,6 +9,7 @@
 
 typedef struct lgt_surveyed {
   const lgt_rect *read, *write; /* nslot for each local domain: a bound of the elements that its colours touch; ndim -1: none */
+  const lgt_rect *spare;        /* the same: what is overwritten before anybody looks (lgt_survey_spare) */
   const bool *fold; /* by slot: do several colours reduce into the same elements?  Such slots, and scalars, have instances
                      * in the rank's first domain only */
 } lgt_surveyed;
@@ -16,5 +17,8 @@ typedef struct lgt_surveyed {
 /* *out is valid until the binder's arena is reset.  A group is surveyed once, unless data says what it touches.  False when
  * out of memory. */
 bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *out);
+/* What a local domain's colour overwrites of a slot before anybody looks, or others do where all of it is; false: nothing
+ * for certain. */
+bool lgt_survey_spare(const lgt_binder *binder, const lgt_plan_group *group, int slot, int domain, lgt_rect *out);
 
 #endif
