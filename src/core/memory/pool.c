@@ -97,8 +97,8 @@ static void give_thin(lgt_pool *pool, bool unused) {
 }
 
 static void trim(lgt_pool *pool) {
-  if (!pool->idle) return;
   give_thin(pool, false);
+  if (!pool->idle) return;
   for (int c = -1; pool->idle && (c = next_kept(pool, c)) >= 0;)
     for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
       pages_free(pool, block, class_size(c));
