@@ -291,6 +291,18 @@ local function together(list)
   return (lgt.wrap(id))
 end
 
+-- A vector of numbers, which needs no thought; nil for other tables.
+local function vector(list)
+  local n = #list
+  if n == 0 or list[0] ~= nil or lgt.next(list, n) ~= nil then return nil end
+  for i = 1, n do
+    if type(list[i]) ~= "number" then return nil end
+  end
+  local p = core.host_memory(dtypes.FLOAT64, n)
+  for i = 1, n do p[i - 1] = list[i] end
+  return core.adopt(dtypes.FLOAT64, { n }, p)
+end
+
 -- Whatever takes arrays makes them of what it is given: the function that the script called is named.
 local function refuse(value)
   local name = caller()
@@ -325,6 +337,8 @@ end
 ---  as np.asarray
 ---@return lgt_array
 function np.array(value, options)
+  local numbers = options == nil and type(value) == "table" and getmetatable(value) == nil and vector(value)
+  if numbers then return numbers end
   if type(options) == "table" and not core.is_array(options) then
     options = core.check_options(options, array_options, "array")
     if options.ndmin ~= nil or options.copy ~= nil then return array_with(value, options) end
