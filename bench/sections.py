@@ -356,8 +356,8 @@ STEPS = ("x(i)", "x[mask]", "x[mask] = v", "nonzero(mask)", "sum(x[positions])",
 
 
 def small_problems(bench):
-    """Single steps on 3 to 100 elements, and whole examples that are small, beside NumPy and C on one core; --line chooses."""
-    steps = 100
+    """Single steps on 3 to 100 elements, and small examples, beside NumPy and C: processor time on one core; --line chooses."""
+    steps, env = 100, dict(bench.env, LGT_CPUS="1", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     cases = [(f"step: {name}", steps, [bench.lgt("small_problems.lua", name, steps),
                                        bench.py("numpy", "small_problem", name, steps)]) for name in STEPS]
     for name, sizes in SMALL_PROBLEMS.items():
@@ -366,12 +366,12 @@ def small_problems(bench):
             cases.append((f"{name} {' '.join(map(str, args))}", 1,
                           [bench.lgt("small_problems.lua", texts[0], *args),
                            bench.py("numpy", "small_problem", texts[1], *args),
-                           bench.c("small_problems", name, *args, flags=("-ffast-math",))]))
+                           bench.c("small_problems", name, *args, flags=("-ffast-math",), CLOCK="CLOCK_PROCESS_CPUTIME_ID")]))
     rows, data = [], {}
     for title, parts, contestants in cases:
         if bench.lines and not any(text in title for text in bench.lines):
             continue
-        compete(contestants, bench.env, bench.budget / 3, 1e-8, warm_up=min(1, bench.budget))
+        compete(contestants, env, bench.budget / 3, 1e-8, warm_up=min(1, bench.budget))
         bench.note_failures(title, contestants)
         lgt, numpy, *c = contestants
         per = [figure(x.median / parts * 1e6) if x.times and not x.error else "-" for x in contestants]
@@ -379,7 +379,7 @@ def small_problems(bench):
                      figure(ratio(lgt, c[0])) if c else "-"])
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         data[title] = data_of(contestants)
-    return table(["microseconds", "lgt", "NumPy", "C", "NumPy / lgt", "lgt / C"], rows), data
+    return table(["microseconds of a processor", "lgt", "NumPy", "C", "NumPy / lgt", "lgt / C"], rows), data
 
 
 def warmup(bench):

@@ -1,8 +1,8 @@
 -- Small problems, where a user feels a runtime:  lgt small_problems.lua NAME STEPS
 --                                                lgt small_problems.lua FILE ARGUMENTS...
 --
--- A turn is so many steps, or a whole example, whose numbers are what is checked.  rivals/contestant.py and
--- rivals/small_problems.c have the same.
+-- A turn is so many steps, or a whole example, whose numbers are checked; what counts is processor time.
+-- rivals/contestant.py and rivals/small_problems.c have the same.
 local np = require "array"
 local contest = require "contest"
 
@@ -120,9 +120,12 @@ local function example(file)
 end
 
 local problem = problems[arg[1]]
-if not problem then return contest.serve(example(arg[1])) end
+if not problem then
+  local turn, numbers = example(arg[1])
+  return contest.serve(turn, numbers, os.clock)
+end
 local step, check = problem()
 local steps = tonumber(arg[2])
 contest.serve(function()
   for _ = 1, steps do step() end
-end, check)
+end, check, os.clock)

@@ -514,16 +514,17 @@ def program(who, path, *arguments):
 
 def main():
     who, case, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
+    clock = time.process_time if case == "small_problem" else time.perf_counter
     np.seterr(all="ignore")
     work, check = globals()[case](who, *arguments)
     work()
     print("ready", *(repr(float(x)) for x in check()), flush=True)
     for line in sys.stdin:
         turns = int(line)
-        begin = time.perf_counter()
+        begin = clock()
         for _ in range(turns):
             work()
-        print(f"{time.perf_counter() - begin:.9f}", flush=True)
+        print(f"{clock() - begin:.9f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,13 @@
 #define REAL double
 #endif
 
+#ifndef CLOCK
+#define CLOCK CLOCK_MONOTONIC
+#endif
+
 static inline double seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK, &now);
   return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
