@@ -10,6 +10,7 @@ local function grids(f)
   lgt.fence()
   collectgarbage()
   collectgarbage()
+  lgt.fence()
   lgt.stats_reset()
   f()
   lgt.fence()
@@ -64,6 +65,45 @@ check.case("what is held of a loop is right, and is all that is held", function(
     for _ = 1, 8 * k do z = 0.25 * (np.roll(z, 1, 1) + np.roll(z, -1, 1)) + 0.5 * z end
     check.that(np.array_equal(y, z), "result " .. k .. " differs")
   end
+end)
+
+-- Both ways: the collector runs, or whoever runs the script has stopped it.
+local function with_and_without_collector(f)
+  f()
+  collectgarbage("stop")
+  local good, message = pcall(f)
+  collectgarbage("restart")
+  check.that(good, message)
+end
+
+check.case("a loop that adds to what it has takes a few arrays", function()
+  with_and_without_collector(function()
+    local x = np.zeros(N, N)
+    local anew = grids(function() for _ = 1, 100 do x = x + 1 end end)
+    local placed = grids(function() for _ = 1, 100 do x:iadd(1) end end)
+    check.that(anew <= 5 and placed <= 4, ("it took %g, and %g in place"):format(anew, placed))
+    check.that(np.min(x):item() == 200 and np.max(x):item() == 200)
+  end)
+end)
+
+check.case("what closures hold is right, and is all that is held", function()
+  with_and_without_collector(function()
+    local x, last = np.ones(N, N), {}
+    local most = grids(function()
+      for turn = 1, 60 do
+        local double = x * 2
+        local shifted = double + turn
+        last[turn % 3 + 1] = function() return shifted - double, double end
+        x = x + 1
+      end
+    end)
+    check.that(most <= 20, "it took " .. most)
+    for turn = 58, 60 do
+      local difference, double = last[turn % 3 + 1]()
+      check.that(np.min(difference):item() == turn and np.max(difference):item() == turn)
+      check.that(np.min(double):item() == 2 * turn and np.max(double):item() == 2 * turn)
+    end
+  end)
 end)
 
 check.done()

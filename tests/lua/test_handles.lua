@@ -39,6 +39,20 @@ check.case("what dies while memory is given back is found by the next sweep", fu
   count:free()
 end)
 
+check.case("what a function has used goes when it has returned", function()
+  local before = live()
+  local function solve(n) -- traces would hold small objects of FFI that inner functions use, as long as there are traces
+    local u = np.zeros(n)
+    local function step() for _ = 1, 300 do u:iadd(1) end end
+    for _ = 1, 3 do step() end
+    check.equal(u(1), 900)
+  end
+  for k = 1, 3 do
+    solve(100 + k)
+    check.equal(live(), before)
+  end
+end)
+
 check.case("dead arrays are released", function()
   local before = live()
   do

@@ -36,6 +36,11 @@ enum { MAX_IN_FLIGHT = 3, MAX_ENQUEUED = 64 };
 static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
+static const int64_t STORE_BYTES = 256;         /* of a store, also of one without elements, about */
+enum {
+  HANDLE_BYTES = 64,
+  ENTRY_BYTES = 16
+}; /* of the caller's heap: a handle, and its place in a table, about */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
@@ -74,15 +79,25 @@ static void answered(lgt_runtime *rt) {
   if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
   rt->asked = 0;
   rt->map.since_collection = 0;
+  rt->stores_collected = rt->stores.live_stores;
   rt->collections++;
 }
 
-void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE; }
+/* How long one takes without the handles themselves: else the more die, the later are they looked for. */
+void lgt_collected(lgt_runtime *rt, double heap) {
+  double handles =
+      (double)rt->stores.live_stores * HANDLE_BYTES + (double)rt->stores.max_handle * ENTRY_BYTES;
+  double script = heap > handles ? heap - handles : 0;
+  rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE;
+  rt->pressure = (int64_t)(script * COLLECTION_NS_PER_BYTE * PRESSURE_BYTES_PER_NS);
+}
 
+/* Where many stores are alive, a collection is worth it once half as many more may be dead. */
 bool lgt_runtime_pressed(lgt_runtime *rt) {
-  int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
-  if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
-  return rt->map.since_collection > limit || at_random(rt);
+  if (rt->stores_collected > rt->stores.live_stores) rt->stores_collected = rt->stores.live_stores;
+  int64_t limit = rt->pressure > PRESSURE_MIN ? rt->pressure : PRESSURE_MIN, many = rt->stores_collected / 2,
+          records = STORE_BYTES * (rt->stores.live_stores - rt->stores_collected - many);
+  return rt->map.since_collection + (records > 0 ? records : 0) > limit || at_random(rt);
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */

@@ -63,9 +63,11 @@ struct lgt_runtime {
 
   char **line; /* owned texts by number; 0 is unused */
   int nline, line_room;
-  int asked;       /* what the caller was asked to collect; 0: nothing */
-  uint64_t jitter; /* state of the random local decisions; 0: none */
-  char *text;      /* owned: what explain returned last */
+  int asked;                /* what the caller was asked to collect; 0: nothing */
+  int64_t pressure;         /* bytes of what may be dead for which the caller is asked to collect */
+  int64_t stores_collected; /* stores that were alive after the last collection, or fewer since */
+  uint64_t jitter;          /* state of the random local decisions; 0: none */
+  char *text;               /* owned: what explain returned last */
 
   int64_t swept;                     /* bytes that the last sweep left (sweep.h) ... */
   int64_t room;                      /* ... and how many new ones there may be until the next one */
