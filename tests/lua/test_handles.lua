@@ -41,7 +41,7 @@ end)
 
 check.case("what a function has used goes when it has returned", function()
   local before = live()
-  local function solve(n) -- traces would hold small objects of FFI that inner functions use, as long as there are traces
+  local function solve(n) -- traces hold small objects of FFI that inner functions use
     local u = np.zeros(n)
     local function step() for _ = 1, 300 do u:iadd(1) end end
     for _ = 1, 3 do step() end
