@@ -1,4 +1,4 @@
--- Loops take no more memory, however many turns they have.  Run with --compile=0: the compiler has tens of MB at some time.
+-- Loops take no more memory, however many turns they have.  Run with --compile=0: the compiler has tens of MB.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np, lgt = require "array", require "lgt"
 
