@@ -86,6 +86,152 @@ def siblings():
 
 case("what siblings have in several pieces is found", siblings)
 
+# ---- programs in time steps: what their arrays need of each other's tiles, once each, and nothing else ------
+
+def halos(n, m, grid, reads, ranks):
+    """What each rank sends where the inner points of n x m read these neighbours: elements of 8 bytes."""
+    domain = owners((n, m), grid)
+    wanted = set()
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            wanted |= {(domain[i, j], i + di, j + dj) for di, dj in reads if domain[i + di, j + dj] != domain[i, j]}
+    sent = [0] * ranks
+    for _, x, y in wanted:
+        sent[domain[x, y]] += 8
+    return sent
+
+
+CROSS = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+
+WAVE = """
+local n = 60
+local before = np.arange(n * n):reshape(n, n) % 17 + 0.0
+local now = before + 1
+local function step()
+  local inside = now["2:-2, 2:-2"]
+  local laplacian = now["3:, 2:-2"] + now[":-3, 2:-2"] + now["2:-2, 3:"] + now["2:-2, :-3"] - 4 * inside
+  local after = np.zeros(n, n)
+  after["2:-2, 2:-2"] = 2 * inside - before["2:-2, 2:-2"] + 0.25 * laplacian
+  after["1, :"] = now["2, :"]
+  after["-1, :"] = now["-2, :"]
+  after[":, 1"] = now[":, 2"]
+  after[":, -1"] = now[":, -2"]
+  before, now = now, after
+end
+for _ = 1, 6 do step() end
+sent("step", 10, step)
+"""
+
+JACOBI = """
+local n = 60
+local a, b = np.ones(n, n), np.zeros(n, n)
+local function average(a)
+  return 0.2 * (a["2:-2, 2:-2"] + a["2:-2, :-3"] + a["2:-2, 3:"] + a["3:, 2:-2"] + a[":-3, 2:-2"])
+end
+local function step()
+  b["2:-2, 2:-2"] = average(a)
+  a["2:-2, 2:-2"] = average(b)
+end
+for _ = 1, 4 do step() end
+sent("step", 10, step)
+"""
+
+
+def steps(text, ranks, expected):
+    def check():
+        got = measured(text, ranks)
+        if isinstance(got, str):
+            return got
+        return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
+    return check
+
+
+for ranks, grid in ((2, (2, 1)), (4, (2, 2))):
+    case(f"a wave with open edges sends its halos, {ranks} ranks", steps(WAVE, ranks, halos(60, 60, grid, CROSS, ranks)))
+    case(f"two grids in turn send their halos, {ranks} ranks",
+         steps(JACOBI, ranks, [2 * b for b in halos(60, 60, grid, CROSS, ranks)]))
+
+# A padded vector is cut like the vector, with what pads it at its ends; fluxes at the cells' edges, one more, likewise.
+BURGERS = """
+local n = 512
+local function five(padded, k, towards)
+  local views = {}
+  for j = 0, 4 do views[j + 1] = padded[{{k + j * towards, k + j * towards + n}}] end
+  return unpack(views)
+end
+local function upwind(a, b, c, d, e) return (2 * a - 13 * b + 47 * c + 27 * d - 3 * e) / 60 end
+local u = np.arange(n) % 7 * 1.0
+local function step()
+  local right, left = np.pad(0.5 * u + 1, 3, "wrap"), np.pad(0.5 * u - 1, 3, "wrap")
+  local edges = upwind(five(right, 1, 1)) + upwind(five(left, 6, -1))
+  u = u + 0.01 * (edges[":-2"] - edges["2:"])
+end
+for _ = 1, 60 do step() end
+sent("step", 10, step)
+"""
+
+
+def burgers(ranks, n=512):
+    """Each owner has n / ranks cells, and of the padded vectors and the edges what lies there; the last one the rest."""
+    tile = n // ranks
+    cell = np.minimum(np.arange(n) // tile, ranks - 1)
+    padded = np.concatenate([[0] * 3, cell, [ranks - 1] * 3])
+    edge = np.concatenate([cell, [ranks - 1]])
+    edge[np.arange(1, ranks) * tile] -= 1  # a tile takes in the edge just beyond it
+    wanted = {("edge", k, cell[i]) for i in range(n) for k in (i, i + 1) if edge[k] != cell[i]}
+    for name, first in (("right", 0), ("left", 1)):
+        wanted |= {(name, k + j, edge[k]) for k in range(n + 1) for j in range(first, first + 5) if padded[k + j] != edge[k]}
+        wanted |= {(name + " wraps", k, padded[k]) for k in range(3) if cell[n - 3 + k] != padded[k]}
+        wanted |= {(name + " wraps", n + 3 + k, padded[n + 3 + k]) for k in range(3) if cell[k] != padded[n + 3 + k]}
+    owner = {"edge": edge, "right": padded, "left": padded}
+    sent = [0] * ranks
+    for name, k, _ in wanted:
+        sent[cell[(k - 3) % n] if "wraps" in name else owner[name][k]] += 8
+    return sent
+
+
+case("padded vectors send what pads them, and halos, 2 ranks", steps(BURGERS, 2, burgers(2)))
+
+
+def more_burgers(ranks=4):
+    """An edge of the cells lies with either of its neighbours, which is for a window to say."""
+    got = measured(BURGERS, ranks)
+    if isinstance(got, str):
+        return got
+    expected = burgers(ranks)
+    good = all(b <= most + 16 for (b, _), most in zip(got["step"], expected))
+    return None if good else f"sent {got['step']} instead of about {expected}"
+
+
+case("padded vectors send what pads them, and halos, 4 ranks", more_burgers)
+
+# Ranks of pages: what a row's links lead to, each element once to each owner of such rows; a sum of what is lost, and a norm.
+PAGES = """
+local sp = require "sparse"
+local n = 400
+local i = np.arange(n)
+local from, to = {}, {}
+for k = 1, 3 do from[k], to[k] = i, (i * i + 7 * k) % n end
+local P = sp.csr_matrix({np.ones(3 * n), {np.concatenate(from), np.concatenate(to)}}, {shape = {n, n}, base = 0})
+local rank = np.full(n, 1 / n)
+local function step() rank = 0.85 / 3 * P:dot(rank) + 0.15 / n end
+for _ = 1, 20 do step() end
+sent("step", 10, step)
+"""
+
+
+def pages(ranks=4, n=400):
+    got = measured(PAGES, ranks)
+    if isinstance(got, str):
+        return got
+    tile = n // ranks
+    wanted = {(i // tile, (i * i + 7 * k) % n) for i in range(n) for k in (1, 2, 3)}
+    sent = [8 * sum(1 for who, j in wanted if j // tile == rank and who != rank) for rank in range(ranks)]
+    return None if [b for b, _ in got["step"]] == sent else f"sent {got['step']} instead of {sent}"
+
+
+case("ranks of pages send what links lead to", pages)
+
 SCAN = """
 local n = 30000
 local x = np.random.rand(n)
