@@ -1,6 +1,8 @@
 /* test_evict.c - what leaves a device whose memory is short: what is needed last, and least. */
 #include "move/evict.h"
 
+#include <string.h>
+
 #include "fusion.h"
 #include "memory/pool.h"
 #include "memory/replica.h"
@@ -136,6 +138,18 @@ TEST(all_may_leave) {
   lgt_close(rt);
 }
 
+TEST(an_error_says_which_device_lacks_memory) {
+  enum { LITTLE = 1024 };
+  CHECK(!open_with(&rt, "cpus", "1", "emulate", "2", "gpu_strict", "1", "min_tile", "1", NULL));
+  lgt_pool *second = rt->map.memory[2].pool;
+  lgt_pool_widen(second, LITTLE - second->limit);
+  lgt_id x = apply_drop("a1 c1 add =0", filled(N, 1, 0), 0);
+  CHECK(isnan(value_at(x, 0)));
+  if (!strstr(lgt_message(), "of 1024 are taken")) printf("# %s\n", lgt_message());
+  CHECK(strstr(lgt_message(), "of 1024 are taken"));
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(what_was_used_longest_ago_leaves_first);
   RUN(what_is_used_in_turns_leaves_when_its_turn_was);
@@ -144,5 +158,6 @@ int main(void) {
   RUN(garbage_is_collected_before_much_is_moved);
   RUN(there_may_be_room);
   RUN(all_may_leave);
+  RUN(an_error_says_which_device_lacks_memory);
   return check_done();
 }
