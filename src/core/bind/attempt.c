@@ -223,6 +223,14 @@ static void guess_halo(const lgt_attempt *try, int s, lgt_plan_notes *notes) {
   }
 }
 
+/* Does the group leave a root in memory of its own? */
+static bool makes_anew(const lgt_plan_group *group, uint16_t root) {
+  for (int f = 0; f < group->nfinal; f++)
+    if (group->slot_of_final[2 * f] == root) return !group->slot[group->slot_of_final[2 * f + 1]].initial;
+  return false;
+}
+
+/* The groups that work on what this one leaves are those up to the next one that leaves something else. */
 static void foresee_halos(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   const lgt_plan *plan = group->plan;
@@ -233,10 +241,13 @@ static void foresee_halos(const lgt_attempt *try) {
     uint16_t root = group->slot_of_final[2 * f], s = group->slot_of_final[2 * f + 1];
     if (group->slot[s].initial) continue;
     guess_halo(try, s, notes);
-    if (&plan->group[plan->root[root].last_group] == group) continue;
-    for (int i = group->first + group->count; i < plan->ncall; i++)
-      for (int a = 0; a < plan->call[i].nargs; a++)
-        if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
+    bool over = &plan->group[plan->root[root].last_group] == group;
+    for (const lgt_plan_group *g = group + 1; g < plan->group + plan->ngroup && !over; g++) {
+      for (int i = g->first; i < g->first + g->count; i++)
+        for (int a = 0; a < plan->call[i].nargs; a++)
+          if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
+      over = makes_anew(g, root);
+    }
   }
 }
 
