@@ -354,9 +354,10 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
   }
   status = lgt_look_part(rt, array, &place, LGT_LOOK_PEEK, &layout, &inst);
   if (status) return status;
-  lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
-  for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
-  *out = load_number(layout->dtype, lgt_instance_at(inst, root));
+  bool whole = layout->flags & LGT_LAYOUT_WHOLE;
+  if (!whole) lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
+  for (int d = 0; d < layout->root_ndim && !whole; d++) root[d] = at / stride[d], at %= stride[d];
+  *out = load_number(layout->dtype, lgt_instance_at(inst, whole ? index : root));
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
