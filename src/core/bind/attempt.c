@@ -224,7 +224,7 @@ static void guess_halo(const lgt_attempt *try, int s, lgt_plan_notes *notes) {
 }
 
 /* Does the group leave a root in memory of its own? */
-static bool makes_anew(const lgt_plan_group *group, uint16_t root) {
+static bool leaves_new(const lgt_plan_group *group, uint16_t root) {
   for (int f = 0; f < group->nfinal; f++)
     if (group->slot_of_final[2 * f] == root) return !group->slot[group->slot_of_final[2 * f + 1]].initial;
   return false;
@@ -246,7 +246,7 @@ static void foresee_halos(const lgt_attempt *try) {
       for (int i = g->first; i < g->first + g->count; i++)
         for (int a = 0; a < plan->call[i].nargs; a++)
           if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
-      over = makes_anew(g, root);
+      over = leaves_new(g, root);
     }
   }
 }
