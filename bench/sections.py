@@ -675,6 +675,11 @@ def ranks_whole(bench):
     return whole.ranks_whole(bench, SMALL, table)
 
 
+def groups(bench):
+    """Fused groups of whole programs with one domain and with two."""
+    return whole.fused_groups(bench, SMALL, table)
+
+
 def gpu(bench):
     """Programs on a GPU beside the processor, CuPy and JAX, and the limit of its memory: milliseconds a turn."""
     name, labels, rows, data = gpus.lines(bench, Contestant)
@@ -690,5 +695,5 @@ def taskbench(bench):
     return table([f"METG(50%), microseconds, {bench.cpus} cores", *labels], rows), data
 
 
-SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, small_problems, warmup, fusion,
-                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, taskbench, lengths, gpu)}
+SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, groups, small, small_problems, warmup,
+                                                      fusion, traffic, scale, ranks, scaling, krylov, matrices, ops, taskbench, lengths, gpu)}

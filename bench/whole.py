@@ -5,6 +5,7 @@ sizes are such that arrays take 30 MB or more, unless a program's own limits for
 """
 import math
 import os
+import re
 import statistics
 import subprocess
 import tempfile
@@ -131,11 +132,24 @@ def memory(bench, small, table):
 
 
 def groups(programs, name, *options):
-    """Fused groups of a run, as its log counts them."""
+    """Fused groups of a run, and its tasks, as its log counts them."""
     command = [programs.bench.lgt_path, "--debug=exec:1", *options, text_of(name), *programs.arguments(name)]
     done = subprocess.run(command, env=programs.env, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
-    words = [line.split() for line in done.stderr.splitlines() if "tasks," in line]
-    return int(words[-1][2]) if words else 0
+    found = re.findall(r"(\d+) groups in (\d+) tasks,", done.stderr)
+    return tuple(map(int, found[-1])) if found else (0, 0)
+
+
+def fused_groups(bench, small, table):
+    """Fused groups of whole programs with one domain and with two."""
+    programs, rows, data = Programs(bench, small), [], {}
+    for name in chosen(bench, RANKED):
+        one, two = (groups(programs, name, f"--domains={domains}")[0] for domains in (1, 2))
+        if not one or not two:
+            bench.failures.append(f"{name}: {one} groups, {two} with two domains")
+            continue
+        data[name] = {"one": one, "two": two}
+        rows.append([f"{name} {' '.join(programs.arguments(name))}", str(one), str(two), f"{two / one:.1f}"])
+    return table(["program", "groups, 1 domain", "groups, 2 domains", "2 domains / 1"], rows), data
 
 
 def ranks_whole(bench, small, table):
@@ -155,7 +169,7 @@ def ranks_whole(bench, small, table):
             bench.failures.append(f"{name}: {taken}")
             continue
         seconds = {way: statistics.median(t) for way, t in taken.items()}
-        tasks = {way: groups(programs, name, *options) for way, options in ways.items() if way != "ranks"}
+        tasks = {way: groups(programs, name, *options)[1] for way, options in ways.items() if way != "ranks"}
         data[name] = {"seconds": seconds, "tasks": tasks}
         rows.append([f"{name} {' '.join(programs.arguments(name))}", f"{seconds['threads']:.2f}",
                      *(f"{seconds[w]:.2f} ({seconds['threads'] / seconds[w]:.2f})" for w in ("ranks", "domains")),

@@ -207,8 +207,9 @@ static void log_totals(const lgt_runtime *rt) {
           (long long)rt->launches, (long long)rt->windows, (long long)(rt->plans + rt->shifts),
           (long long)rt->shifts, (long long)rt->collections);
   lgt_tracer_log(&rt->tracer);
-  lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes read and written", (long long)rt->binder.tasks,
-          (long long)rt->binder.passes, (long long)rt->binder.moved);
+  lgt_log(EXEC, 1, "%lld groups in %lld tasks, %lld passes, %lld bytes read and written",
+          (long long)rt->binder.groups, (long long)rt->binder.tasks, (long long)rt->binder.passes,
+          (long long)rt->binder.moved);
   lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between instances", (long long)rt->map.peak,
           (long long)rt->map.copied);
 }
