@@ -583,6 +583,7 @@ static int64_t staged_bytes(const lgt_runtime *rt, int64_t *waits) {
   return bytes;
 }
 
+#define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
   int64_t staging_waits, staged = staged_bytes(rt, &staging_waits);
@@ -626,9 +627,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
       {"messages_sent", rt->binder.messages},
-#define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
       LGT_EXCHANGES_LIST(EXCHANGES) /* which elements move: as recorded, or why not (record.h) */
-#undef EXCHANGES
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
       {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
