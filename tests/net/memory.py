@@ -187,6 +187,20 @@ for _, name in ipairs{"sqrt", "exp2", "square", "log", "negative", "rint", "floo
 end
 print("copied", lgt.stats().bytes_copied)
 """
+# Each array gets its edges after the rest of it.
+EDGES = """
+local x = np.arange(1, 100001) * 0.5
+lgt.stats_reset()
+for turn = 1, 8 do
+  local padded = np.empty(100006)
+  padded["4:-4"] = x * turn
+  padded["1:3"] = x["-3:"]
+  padded["-3:"] = x["1:3"]
+  local z = padded[":-7"] + padded["7:"]
+  lgt.fence()
+end
+print("copied", lgt.stats().bytes_copied)
+"""
 # What is written a column at a time gets its place as a whole before long.
 COLUMNS = """
 local a, v = np.empty(1000, 300), np.ones(1000)
@@ -219,6 +233,7 @@ case("turns of one domain among four", copied(TURNS, 1, 4, of_turns(3)))
 case("turns on ranks", copied(TURNS, 3, 1, of_turns(2)))
 for ranks, domains in ((1, 3), (3, 1)):
     case(f"halos of new arrays, {ranks} ranks of {domains} domains", copied(HALOS, ranks, domains, 100000 * 8))
+    case(f"edges of new arrays, {ranks} ranks of {domains} domains", copied(EDGES, ranks, domains, 100000 * 8))
     case(f"columns, {ranks} ranks of {domains} domains", copied(COLUMNS, ranks, domains, 1000 * 8 * 4))
 case("pieces of one domain", pieces(1, 5))
 case("pieces on ranks", pieces(5, 1))

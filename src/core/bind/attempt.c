@@ -177,7 +177,7 @@ static bool touched_by(const lgt_attempt *try, const lgt_plan_call *call, int ar
                        lgt_rect *out) {
   const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[arg]);
   int colour = lgt_binder_next(try->binder, call->launch, domain, -1);
-  if (colour < 0 || call->launch->ncolour == 1) return false;
+  if (colour < 0 || call->launch->kind == LGT_PARTITION_NONE) return false;
   lgt_rect tile = lgt_partition_rect(call->launch, colour);
   lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &tile);
   *out = lgt_layout_root_rect(layout, &view);
@@ -199,7 +199,7 @@ static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const 
   }
 }
 
-/* A later group of the plan reads around the tiles of a slot, which hold a root: a thin halo gets room at once. */
+/* A later group of the plan touches more around the tiles of a slot, which hold a root: a thin halo gets room at once. */
 static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *call, int arg,
                          lgt_plan_notes *notes) {
   for (int d = 0; d < try->binder->map->local; d++) {
@@ -230,31 +230,40 @@ static bool leaves_new(const lgt_plan_group *group, uint16_t root) {
   return false;
 }
 
-/* The groups that work on what this one leaves are those up to the next one that leaves something else. */
+/* What a root that ends in a slot will need.  The groups that work on what this one leaves are those up to the next one that
+ * leaves something else. */
+static void foresee(const lgt_attempt *try, uint16_t root, int s, lgt_plan_notes *notes) {
+  const lgt_plan *plan = try->group->plan;
+  bool over = &plan->group[plan->root[root].last_group] == try->group;
+  guess_halo(try, s, notes);
+  for (const lgt_plan_group *g = try->group + 1; g < plan->group + plan->ngroup && !over; g++) {
+    for (int i = g->first; i < g->first + g->count; i++)
+      for (int a = 0; a < plan->call[i].nargs; a++)
+        if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
+    over = leaves_new(g, root);
+  }
+}
+
 static void foresee_halos(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   const lgt_plan *plan = group->plan;
   lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
   if (notes->foreseen || lgt_map_whole(try->binder->map)) return;
   notes->foreseen = true;
-  for (int f = 0; f < group->nfinal; f++) {
-    uint16_t root = group->slot_of_final[2 * f], s = group->slot_of_final[2 * f + 1];
-    if (group->slot[s].initial) continue;
-    guess_halo(try, s, notes);
-    bool over = &plan->group[plan->root[root].last_group] == group;
-    for (const lgt_plan_group *g = group + 1; g < plan->group + plan->ngroup && !over; g++) {
-      for (int i = g->first; i < g->first + g->count; i++)
-        for (int a = 0; a < plan->call[i].nargs; a++)
-          if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
-      over = leaves_new(g, root);
-    }
+  for (int f = 0; f < group->nfinal; f++)
+    if (!group->slot[group->slot_of_final[2 * f + 1]].initial)
+      foresee(try, group->slot_of_final[2 * f], group->slot_of_final[2 * f + 1], notes);
+  for (int s = 0; s < group->nslot; s++) { /* in place, where there may be nothing yet */
+    const lgt_plan_slot *slot = &group->slot[s];
+    if (slot->initial && slot->written && group == &plan->group[plan->root[slot->root].first_group])
+      foresee(try, slot->root, s, notes);
   }
 }
 
 static lgt_status acquire_slots(lgt_attempt *try) {
   int n = try->group->nslot;
-  lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   if (!try->source) foresee_halos(try);
+  lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       bool none = (try->lacks && try->lacks[s]) ||
