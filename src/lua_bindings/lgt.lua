@@ -512,10 +512,11 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- passes (over memory), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent; what tasks need from elsewhere was exchanges_replayed as recorded before, or found out:
 -- exchanges_new (for the first time, or after a sweep), exchanges_changed (something else had happened to an array),
--- exchanges_by_data (data says what moves), exchanges_gathered (parts of an array were brought together); of files: bytes_read, bytes_written.  Of devices: device_tasks, device_kernels,
--- groups_on_host, queue_waits (how often one queue waits for another), copies_to_devices, copies_from_devices,
--- bytes_to_devices, bytes_from_devices, bytes_staged (through pinned memory), staging_waits (how often that was full),
--- bytes_handed_over (reused before what worked on them was over).
+-- exchanges_by_data (data says what moves), exchanges_gathered (parts of an array were brought together); of files:
+-- bytes_read, bytes_written.  Of devices: device_tasks, device_kernels, groups_on_host, queue_waits (how often one
+-- queue waits for another), copies_to_devices, copies_from_devices, bytes_to_devices, bytes_from_devices, bytes_staged
+-- (through pinned memory), staging_waits (how often that was full), bytes_handed_over (reused before what worked on
+-- them was over).
 -- What there is now, not since a reset: bytes_live, bytes_peak (the most of
 -- these), bytes_pooled (kept for what comes), bytes_in_libraries (factors of sparse matrices), live_stores, layouts,
 -- footprints, partitions, plans.

@@ -604,8 +604,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"launches_replayed", rt->tracer.stats.launches}, /* whose plan came with a trace */
       {"traces_recorded", rt->tracer.stats.recorded},
       {"traces_evicted", lgt_tracer_ended(&rt->tracer, true)},
-      {"traces_aborted",
-       lgt_tracer_ended(&rt->tracer, false)}, /* launches that did not go along them to the end */
+      {"traces_aborted", lgt_tracer_ended(&rt->tracer, false)}, /* launches left them before the end */
       {"kernels_compiled", kernels.compiled},
       {"kernels_loaded", kernels.loaded},
       {"kernels_failed", kernels.failed},
