@@ -22,12 +22,12 @@
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt side
  *   trace      what repeats in the stream of launches is planned once
- *     repeats miner trie tracer
+ *     repeats miner trie manual tracer
  *   ops        what is no loop over elements: tasks with variants in C
  *     blas builtin scan keys sort merge sort_parts gather select special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*
  *   runtime    the flush, a list of passes; the public functions
- *     runtime near devices handles look share flush api explain file sweep
+ *     runtime near devices handles look share flush api explain named file sweep
  *
  * A file includes headers of earlier rooms and of earlier files of its room only, and names the room ("plan/weave.h");
  * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h and

@@ -497,6 +497,44 @@ function lgt.fence()
   if C.lgt_fence(rt) < 0 then fail() end
 end
 
+local told = {} -- traces that have been reported
+
+-- After the call: what the trace is told, and the results.
+local function end_trace(name, ok, ...)
+  local why = ffi.new("const char *[1]")
+  local flushed, message = pcall(lgt.flush)
+  local status = C.lgt_trace_end(rt, ok and flushed and why or nil)
+  if not ok then error((...), 0) end
+  if not flushed then error(message, 0) end
+  if status < 0 then fail() end
+  if why[0] ~= nil and not told[name] then
+    told[name] = true
+    if lgt.rank() == 0 then io.stderr:write("lgt: ", ffi.string(why[0]), ": it runs untraced\n") end
+  end
+  return ...
+end
+
+-- Call f, which launches the same each time it is called under this name: the same operations in the same order on
+-- arrays of the same shapes and types, which may be other arrays with other values.  It is planned once and replayed
+-- from then on, as loops are by themselves when they have been seen to repeat (`--trace`).  Where it launches something
+-- else the rest of it runs untraced, with the same results, and standard error says once what differed.  Looking at
+-- values in f is allowed, at the same places each time.  A trace within another one is a part of it.  Begins and ends
+-- with a flush.
+---@param name string|number
+---@param f function
+---@param ... any its arguments
+---@return any ... its results
+function lgt.trace(name, f, ...)
+  if type(name) ~= "string" and type(name) ~= "number" then
+    raise("trace: a name or number was expected first, not %s", describe(name))
+  end
+  if type(f) ~= "function" then raise("trace: a function was expected, not %s", describe(f)) end
+  name = tostring(name)
+  lgt.flush()
+  if C.lgt_trace_begin(rt, name) < 0 then fail() end
+  return end_trace(name, pcall(f, ...))
+end
+
 function lgt.rank() return C.lgt_rank(rt) end
 function lgt.size() return C.lgt_size(rt) end
 -- Seconds since some fixed point; on several ranks those of rank 0.

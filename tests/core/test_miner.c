@@ -106,10 +106,31 @@ TEST(long_loops_are_found_by_long_searches) {
   for (int period = 4; period <= 112; period += 36) {
     int n = run(0, period, 4, 600, false, here, &wish);
     CHECK(n > 0);
-    CHECK(here[0] >= 2 * period); /* twice, and then the search's time */
+    CHECK(here[0] >= period + 4 + 16); /* a window comes again, and then the search's time */
     CHECK(here[0] <= 4 * period + 16 + 128 + 16);
   }
   CHECK_EQ(run(0, 300, 4, 2000, false, here, &wish), 0); /* longer than what is searched */
+}
+
+/* How many searches of a stream that never repeats are taken in. */
+static int searches(bool judge) {
+  lgt_miner *miner;
+  int n = 0;
+  if (lgt_miner_new(&(lgt_miner_options){.sample = 16, .history = 256, .shortest = 2}, &miner)) return -1;
+  for (int at = 0; at < 4096; at++) {
+    for (const lgt_findings *f; (f = lgt_miner_due(miner)); n++)
+      if (judge) lgt_miner_judge(miner, f->count > 0);
+    lgt_miner_token(miner, (uint64_t)(at + 1) * 0x9e3779b97f4a7c15u);
+    if (at % 4 == 3 && !lgt_miner_window(miner, at - 3, 4, 7, false, false)) n = -10000;
+  }
+  lgt_miner_free(miner);
+  return n;
+}
+
+TEST(what_never_repeats_is_searched_less_and_less) {
+  int often = searches(false), rarely = searches(true);
+  CHECK(often > 200);
+  CHECK(rarely > 10 && rarely < often / 6);
 }
 
 TEST(what_goes_along_traces_is_not_searched) {
@@ -139,6 +160,7 @@ int main(void) {
   RUN(stores_of_two_windows_repeat_alike);
   RUN(ranks_find_the_same_at_the_same_place);
   RUN(long_loops_are_found_by_long_searches);
+  RUN(what_never_repeats_is_searched_less_and_less);
   RUN(what_goes_along_traces_is_not_searched);
   RUN(without_memory);
   return check_done();

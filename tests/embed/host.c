@@ -267,6 +267,31 @@ static void look_inside(lgt_runtime *rt) {
   lgt_array_free(rt, x);
 }
 
+/* The same two launches in each turn, and one more in the last. */
+static void named_traces(lgt_runtime *rt) {
+  static double in[N], out[N];
+  static scaling s = {0, -1, 0};
+  int64_t count = N;
+  const char *why = NULL;
+  for (int i = 0; i < N; i++) in[i] = i;
+  lgt_id x = lgt_array_new(rt, LGT_FLOAT64, 1, &count), y = lgt_array_new(rt, LGT_FLOAT64, 1, &count);
+  lgt_kind_id kind = lgt_kind_new(rt, "repeat", "wr", "align(0.0,1.0)");
+  EXPECT(x && y && kind && !lgt_kind_variant(rt, kind, LGT_VARIANT_CPU, scale, &s));
+  lgt_launch there = launch_of(kind, 2, y, x), back = launch_of(kind, 2, x, y);
+  there.nparams = back.nparams = 1;
+  back.param[0].f = 1;
+  for (int turn = 1; turn <= 4; turn++) {
+    EXPECT(!lgt_array_copy_in(rt, x, in) && !lgt_trace_begin(rt, "turn"));
+    there.param[0].f = turn;
+    EXPECT(!lgt_submit(rt, &there) && !lgt_submit(rt, &back) && (turn < 4 || !lgt_submit(rt, &there)));
+    EXPECT(!lgt_trace_end(rt, &why));
+    EXPECT(turn == 4 ? why && strstr(why, "had 2 launches before, and now goes on with repeat") : !why);
+    EXPECT(!lgt_array_copy_out(rt, turn == 4 ? y : x, out) && out[3] == (turn == 4 ? 48 : 3 * turn));
+  }
+  EXPECT(!lgt_trace_begin(rt, "turn") && !lgt_trace_end(rt, NULL));
+  lgt_array_free(rt, x), lgt_array_free(rt, y);
+}
+
 static void options(lgt_config *config) {
   EXPECT_STATUS(lgt_config_set(config, "cpus", "many"), LGT_BAD_ARGUMENT, "many");
   EXPECT_STATUS(lgt_config_set(config, "no_such_option", "1"), LGT_BAD_ARGUMENT, "no_such_option");
@@ -298,6 +323,7 @@ int main(void) {
   interrupts(rt);
   memory(rt);
   look_inside(rt);
+  named_traces(rt);
   lgt_close(rt);
   EXPECT(released == 2);
   return failed;

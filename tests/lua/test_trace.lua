@@ -150,4 +150,136 @@ check.case("explain names the trace", function()
   check.that(lgt.explain(x):find("trace %d+"), lgt.explain(x))
 end)
 
+check.case("a loop that looks in each turn needs no search", function()
+  lgt.options { trace = true }
+  local x, b = np.ones(50), np.arange(50) / 50
+  lgt.fence()
+  lgt.stats_reset()
+  for _ = 1, 12 do
+    x = (b - 0.25 * x) / 3 + b
+    check.that(np.max(x):item() < 10)
+  end
+  check.equal(lgt.stats().launches, 12 * 5)
+  check.that(lgt.stats().launches_replayed >= 10 * 5, lgt.stats().launches_replayed)
+end)
+
+check.case("windows of a loop that never looks are replayed from the second on", function()
+  lgt.options { trace = true }
+  local x, b = np.ones(50), np.arange(50) / 50
+  for _ = 1, 100 do x = (b - 0.25 * x) / 3 + b end
+  lgt.stats_reset()
+  for _ = 1, 100 do x = (b - 0.25 * x) / 3 + b end
+  check.that(lgt.stats().launches_replayed >= 80 * 4, lgt.stats().launches_replayed)
+end)
+
+-- ---- traces with names --------------------------------------------------------------------------------
+
+-- What f(turn) computes in each of 6 turns under one name, beside what it computes without; the counters, and what was
+-- written to standard error.
+local function named(name, f)
+  local function turns(g)
+    local x, seen = np.arange(40) / 40, {}
+    for turn = 1, 6 do
+      x = g(turn, x)
+      seen[turn] = np.sum(x):item()
+    end
+    return seen
+  end
+  lgt.options { trace = false }
+  local wanted, stderr, said = turns(f), io.stderr, {}
+  rawset(io, "stderr", { write = function(_, ...) said[#said + 1] = table.concat({ ... }) end })
+  lgt.stats_reset()
+  local ok, seen = pcall(turns, function(turn, x) return lgt.trace(name, f, turn, x) end)
+  rawset(io, "stderr", stderr)
+  if not ok then error(seen, 0) end
+  check.equal(seen, wanted)
+  return lgt.stats(), table.concat(said)
+end
+
+local function step(x)
+  local y = x * 0.5 + 1
+  return np.sqrt(y) - x
+end
+
+check.case("a named trace is replayed from its second turn on", function()
+  local stats, said = named("steps", function(_, x)
+    for _ = 1, 20 do x = step(x) end
+    return x
+  end)
+  check.equal(said, "")
+  check.that(stats.launches_replayed >= 4 * 20 * 4, stats.launches_replayed) -- windows grow in the first one
+end)
+
+check.case("... though it looks at values, at the same places", function()
+  local stats, said = named("looks", function(_, x)
+    local y = step(x)
+    return y * (np.max(y):item() + 1)
+  end)
+  check.equal(said, "")
+  check.equal(stats.launches_replayed, 5 * 6)
+end)
+
+-- A trace whose third turn is another one: what is said once, and how many launches of it go along the others.
+local function ill_formed(name, pattern, f, replayed)
+  check.case("a named trace with " .. name, function()
+    local stats, said = named(name, f)
+    check.that(lgt.rank() > 0 or said:gsub(" at %S-:%d+", ""):find(pattern), said)
+    check.that(not said:find("\n."), said)
+    check.that(stats.traces_aborted >= 1)
+    check.equal(stats.launches_replayed, replayed)
+  end)
+end
+
+ill_formed("another operation", "launch 2 was add before, and is subtract now: it runs untraced", function(turn, x)
+  return turn == 3 and x * 0.5 - 1 or x * 0.5 + 1
+end, 2 + 2 + 2)
+local others = "launch 1 was multiply before, and is multiply, on arrays of other shapes or types, now"
+ill_formed("other shapes", others, function(turn, x)
+  return turn == 3 and x["1:20"] * 0.5 or x * 0.5
+end, 1) -- the plan of another shape is one of the first, moved, and is not kept
+local ended = "it ended, or looked at values, after 2 launches, where launch 3 was sqrt before"
+ill_formed("fewer launches", ended, function(turn, x)
+  local y = x * 0.5 + 1
+  return turn == 3 and y or np.sqrt(y)
+end, 3 + 3 + 3)
+ill_formed("more launches", "it had 2 launches before, and now goes on with sqrt", function(turn, x)
+  local y = x * 0.5 + 1
+  return turn == 3 and np.sqrt(y) or y
+end, 2 + 2 + 2 + 2)
+ill_formed("no launches", "after 0 launches, where launch 1 was multiply", function(turn, x)
+  return turn == 3 and x or x * 0.5
+end, 1 + 1 + 1)
+ill_formed("a look", "looked at values, after 1 launches, where launch 2 was add", function(turn, x)
+  local y = x * 0.5
+  if turn == 3 then check.that(y(1) == 0.5 * x(1)) end
+  return y + 1
+end, 2 + 2 + 2)
+
+check.case("a named trace within another one is a part of it, and errors go through", function()
+  local stats, said = named("outer", function(_, x)
+    local y = lgt.trace("inner", step, x)
+    return y + 1
+  end)
+  check.equal(said, "")
+  check.equal(stats.launches_replayed, 5 * 5)
+  for turn = 1, 3 do
+    local ok, message = pcall(lgt.trace, "outer", function()
+      local _ = np.ones(3) * turn
+      error("stop", 0)
+    end)
+    check.equal(ok, false)
+    check.equal(message, "stop")
+  end
+  check.equal(lgt.trace("outer", function(a, b) return b, a end, 1, 2), 2)
+end)
+
+check.case("named traces do not pile up", function()
+  local x = np.ones(10)
+  for i = 1, 600 do x = lgt.trace(i, step, x) end
+  local stats = lgt.stats()
+  for i = 1, 600 do x = lgt.trace(i, step, x) end
+  check.that(lgt.stats().launches_replayed == stats.launches_replayed, "600 traces are kept")
+  check.that(np.all(np.isfinite(x)))
+end)
+
 check.done()

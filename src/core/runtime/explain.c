@@ -154,7 +154,7 @@ static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store
   for (int i = 0; i < group->count && i < 40; i++)
     put(w, " %s", group->plan->call[group->first + i].kind->name);
   put(w, "%s\n", group->count > 40 ? " ..." : "");
-  const lgt_trace *trace = group->plan->trace ? lgt_trie_find(&rt->tracer.trie, group->plan->trace) : NULL;
+  const lgt_trace *trace = group->plan->trace ? lgt_tracer_find(&rt->tracer, group->plan->trace) : NULL;
   if (trace)
     put(w, "part of trace %u, %d operations that repeat, replayed %lld times\n", trace->id, trace->length,
         (long long)trace->replays);
@@ -166,15 +166,14 @@ static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store
 }
 
 lgt_status lgt_explain(lgt_runtime *rt, lgt_id array, const char **text) {
-  enum { ROOM = 8192 };
   lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window: every rank must do it */
   lgt_runtime_settle(rt);
   lgt_store *store;
   lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
-  if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
+  if (!rt->text) rt->text = lgt_mem_alloc(LGT_TEXT_ROOM);
   if (!rt->text) return lgt_err(LGT_NO_MEMORY, "out of memory for an explanation");
-  writer w = {rt->text, ROOM, 0};
+  writer w = {rt->text, LGT_TEXT_ROOM, 0};
   put_layout(&w, lgt_layout_at(&rt->stores, rt->stores.handle[array].layout));
   put(&w, "\n");
   put(&w, "key partition: ");

@@ -166,6 +166,7 @@ static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status
 static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   char message[512];
   snprintf(message, sizeof message, "%s", lgt_message());
+  lgt_manual_abandon(&rt->tracer.manual);
   for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
   drop_calls(rt);
   lgt_poison_reported(&rt->binder);
@@ -255,6 +256,8 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     }
     if (replayed) lgt_tracer_replayed(&rt->tracer, flush->trace);
     else if (flush->trace) lgt_tracer_record(&rt->tracer, flush->trace, plan, flush->pattern);
+    bool look = flush->forced && flush->ncall == rt->window.count;
+    lgt_tracer_planned(&rt->tracer, &rt->window, flush->ncall, look, flush->trace, plan, flush->pattern);
     flush->plan = plan;
     flush->group = 0;
     grow_window(rt, plan);
@@ -269,6 +272,7 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   rt->flush.ncall = group->first;
   rt->flush.apart = calls;
   rt->flush.pattern = 0; /* these calls are no window */
+  lgt_manual_abandon(&rt->tracer.manual);
   drop_calls(rt);
 }
 
@@ -537,7 +541,9 @@ static void agree_on_searches(lgt_runtime *rt) {
 /* How many calls are planned together. */
 static int cut_window(lgt_runtime *rt) {
   agree_on_searches(rt);
-  lgt_cut trace = lgt_tracer_cut(&rt->tracer, rt->window.token, rt->window.count, rt->flush.forced);
+  lgt_trace *named = lgt_manual_next(&rt->tracer.manual, &rt->window, rt->window.count);
+  lgt_cut trace = named ? lgt_tracer_named(&rt->tracer, rt->window.token, named)
+                        : lgt_tracer_cut(&rt->tracer, rt->window.token, rt->window.count, rt->flush.forced);
   rt->flush.trace = trace.trace;
   if (trace.count) return trace.count;
   int period, cut = lgt_window_cut(&rt->window, &rt->stores, rt->flush.forced, &period);

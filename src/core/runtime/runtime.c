@@ -109,7 +109,8 @@ static void begin_stream(lgt_runtime *rt) {
                                                [LGT_NOTE_FENCE] = "fence",
                                                [LGT_NOTE_FLUSH] = "flush",
                                                [LGT_NOTE_FILE] = "an array in a file",
-                                               [LGT_NOTE_GIVEN] = "elements from Lua or C"};
+                                               [LGT_NOTE_GIVEN] = "elements from Lua or C",
+                                               [LGT_NOTE_TRACE] = "a trace"};
   lgt_peers *peers = rt->binder.peers;
   for (int n = 0; n < LGT_NOTES && peers; n++) rt->note_name[n] = peers->name(peers, names[n]);
   lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});

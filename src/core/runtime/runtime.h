@@ -38,8 +38,11 @@ typedef enum lgt_note {
   LGT_NOTE_FLUSH,
   LGT_NOTE_FILE,
   LGT_NOTE_GIVEN,
+  LGT_NOTE_TRACE,
   LGT_NOTES
 } lgt_note;
+
+enum { LGT_TEXT_ROOM = 8192 };
 
 struct lgt_runtime {
   lgt_config *config;   /* owned */
@@ -67,7 +70,7 @@ struct lgt_runtime {
   int64_t pressure;         /* bytes of what may be dead for which the caller is asked to collect */
   int64_t stores_collected; /* stores that were alive after the last collection, or fewer since */
   uint64_t jitter;          /* state of the random local decisions; 0: none */
-  char *text;               /* owned: what explain returned last */
+  char *text;               /* owned, of LGT_TEXT_ROOM bytes: what was told last */
 
   int64_t swept;                     /* bytes that the last sweep left (sweep.h) ... */
   int64_t room;                      /* ... and how many new ones there may be until the next one */

@@ -9,9 +9,20 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* DELAY: launches until a result is taken in, at first; MOST_DELAY: at most.  COVERED: of so many launches no more than one
- * went along no trace: there is nothing to search for.  BEHIND: launches that wait for their window. */
-enum { DELAY = 128, MOST_DELAY = 1 << 14, COVERED = 16, BEHIND = 4096 };
+/* DELAY: launches until a result is taken in, at first; MOST_DELAY: at most; of a search among fewer than LONG launches it is
+ * less in proportion, but LEAST_DELAY.  COVERED: of so many launches no more than one went along no trace: there is nothing
+ * to search for.  BARREN: so many searches in vain make the next ones half as frequent, RARE times.  BEHIND: launches that wait
+ * for their window. */
+enum {
+  DELAY = 128,
+  MOST_DELAY = 1 << 14,
+  LONG = 512,
+  LEAST_DELAY = 16,
+  COVERED = 16,
+  BARREN = 4,
+  RARE = 4,
+  BEHIND = 4096
+};
 
 typedef struct job {
   struct job *next;
@@ -32,6 +43,7 @@ struct lgt_miner {
   int32_t *astray; /* owned: launches that went along no trace, by the sample that their window ended in */
   int nsample;
   int64_t delay, wish;
+  int vain; /* searches that were taken in and told nothing new, since one did */
   uint64_t random;
 
   pthread_mutex_t lock;
@@ -266,6 +278,17 @@ static bool is_covered(const lgt_miner *miner, int64_t k, int size) {
   return sum <= size / COVERED;
 }
 
+/* A program that does not repeat is not searched all the time. */
+static bool is_left_out(const lgt_miner *miner, int64_t k) {
+  int rare = miner->vain / BARREN < RARE ? miner->vain / BARREN : RARE;
+  return k % (1 << rare) != 0;
+}
+
+static int64_t delay_of(const lgt_miner *miner, int size) {
+  int64_t delay = size < LONG ? miner->delay * size / LONG : miner->delay;
+  return delay > LEAST_DELAY ? delay : LEAST_DELAY;
+}
+
 static bool begin_search(lgt_miner *miner, int64_t end, int size) {
   job *j = lgt_mem_zalloc(sizeof *j);
   if (j) j->launch = lgt_mem_alloc((size_t)size * sizeof *j->launch);
@@ -275,7 +298,7 @@ static bool begin_search(lgt_miner *miner, int64_t end, int size) {
   }
   for (int i = 0; i < size; i++) j->launch[i] = miner->ring[(end - size + i) & miner->mask];
   j->n = size;
-  j->due = end + miner->delay;
+  j->due = end + delay_of(miner, size);
   if (miner->first && j->due < miner->last->due) j->due = miner->last->due;
   j->late = at_random(miner);
   if (!start_thread(miner))
@@ -301,7 +324,7 @@ bool lgt_miner_window(lgt_miner *miner, int64_t begin, int length, uint64_t patt
   for (; miner->next <= end; miner->next += sample) {
     int64_t k = miner->next / sample;
     int more = size_of(miner, k);
-    if (more > size && !is_covered(miner, k, more)) size = more;
+    if (more > size && !is_left_out(miner, k) && !is_covered(miner, k, more)) size = more;
   }
   return !size || begin_search(miner, end, size);
 }
@@ -322,6 +345,8 @@ const lgt_findings *lgt_miner_due(lgt_miner *miner) {
   miner->taken = j;
   return &j->findings;
 }
+
+void lgt_miner_judge(lgt_miner *miner, bool useful) { miner->vain = useful ? 0 : miner->vain + 1; }
 
 int64_t lgt_miner_wish(const lgt_miner *miner) { return miner->wish; }
 void lgt_miner_allow(lgt_miner *miner, int64_t launches) {

@@ -9,7 +9,8 @@
  * in registers.  So repeats are taken apart into the windows in them.  How the stores of a window repeat is compared, too: of
  * windows with the same tokens, two at least must agree.
  *
- * Where the program goes along known traces already there is nothing to search for.
+ * Where the program goes along known traces already there is nothing to search for, and where searches tell nothing new there
+ * are fewer of them: it may never repeat.
  *
  * The search is made by a thread of its own.  Its result is taken in when a number of launches have gone by, whether it was there
  * before or has to be waited for: so all ranks take it in at the same place of the stream.  A rank that had to wait wishes
@@ -53,6 +54,8 @@ void lgt_miner_token(lgt_miner *miner, uint64_t token);
 bool lgt_miner_window(lgt_miner *miner, int64_t begin, int length, uint64_t pattern, bool look, bool traced);
 /* Results that are to be taken in before the next launch; waits for them.  NULL: there are none.  Valid until the next call. */
 const lgt_findings *lgt_miner_due(lgt_miner *miner);
+/* Did they tell something new? */
+void lgt_miner_judge(lgt_miner *miner, bool useful);
 /* How many launches a search may take: what this rank wishes for, and what holds from now on. */
 int64_t lgt_miner_wish(const lgt_miner *miner);
 void lgt_miner_allow(lgt_miner *miner, int64_t launches);

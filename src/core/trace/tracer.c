@@ -34,9 +34,9 @@ int64_t lgt_tracer_ended(const lgt_tracer *tracer, bool evicted) {
 
 void lgt_tracer_log(const lgt_tracer *tracer) {
   const lgt_tracer_stats *stats = &tracer->stats;
-  lgt_log(TRACE, 1, "%lld launches replayed in %lld windows, %d traces, %lld recordings",
-          (long long)stats->launches, (long long)stats->replayed, tracer->trie.count,
-          (long long)stats->recorded);
+  lgt_log(TRACE, 1, "%lld of %lld launches replayed in %lld windows, %d traces, %lld recordings",
+          (long long)stats->launches, (long long)tracer->base, (long long)stats->replayed,
+          tracer->trie.count + tracer->manual.count, (long long)stats->recorded);
   for (int r = 0; r < LGT_TRACE_REASONS; r++)
     if (stats->reason[r])
       lgt_log(TRACE, 1, "%s %lld times: %s", reasons[r].evicts ? "evicted" : "aborted",
@@ -63,6 +63,9 @@ lgt_status lgt_tracer_init(lgt_tracer *tracer, const lgt_config *config) {
 void lgt_tracer_fini(lgt_tracer *tracer) {
   lgt_miner_free(tracer->miner);
   lgt_trie_fini(&tracer->trie);
+  lgt_manual_fini(&tracer->manual);
+  if (tracer->again) lgt_trace_free(tracer->again);
+  tracer->again = NULL;
   tracer->miner = NULL;
 }
 
@@ -74,6 +77,13 @@ static void follow_again(lgt_tracer *tracer) {
   if (lgt_trie_build(&tracer->trie, tracer->base)) tracer->failed = true;
 }
 
+/* What is replayed already is no news. */
+static bool is_same_again(const lgt_tracer *tracer, const lgt_found *f) {
+  const lgt_trace *again = tracer->again;
+  return again && again->replays && again->length == f->length && again->look == f->look &&
+         !memcmp(again->token, f->token, (size_t)f->length * sizeof *f->token);
+}
+
 /* True: there are new traces. */
 static bool take_in(lgt_tracer *tracer, const lgt_findings *findings) {
   bool some = false;
@@ -82,7 +92,7 @@ static bool take_in(lgt_tracer *tracer, const lgt_findings *findings) {
     const lgt_found *f = &findings->found[i];
     bool made;
     int evicted;
-    if (tracer->longest && f->length > tracer->longest) continue;
+    if ((tracer->longest && f->length > tracer->longest) || is_same_again(tracer, f)) continue;
     if (lgt_trie_add(&tracer->trie, f->token, f->length, f->look, f->count, &made, &evicted))
       tracer->failed = true;
     count(tracer, LGT_TRACE_ROOM, evicted);
@@ -126,15 +136,20 @@ lgt_status lgt_tracer_restart(lgt_tracer *tracer, const lgt_config *config) {
   return status;
 }
 
-void lgt_tracer_sweep(lgt_tracer *tracer) {
-  for (int i = 0; i < tracer->trie.count; i++) {
-    lgt_trace *trace = tracer->trie.trace[i];
-    for (int r = trace->nrecording - 1; r >= 0; r--) {
-      if (!trace->recording[r].plan->retired) continue;
-      lgt_trace_drop(trace, r);
-      count(tracer, LGT_TRACE_RETIRED, 1);
-    }
+static void drop_retired(lgt_tracer *tracer, lgt_trace *trace) {
+  for (int r = trace->nrecording - 1; r >= 0; r--) {
+    if (!trace->recording[r].plan->retired) continue;
+    lgt_trace_drop(trace, r);
+    count(tracer, LGT_TRACE_RETIRED, 1);
   }
+}
+
+void lgt_tracer_sweep(lgt_tracer *tracer) {
+  const lgt_manual *manual = &tracer->manual;
+  if (tracer->again) drop_retired(tracer, tracer->again);
+  for (int i = 0; i < tracer->trie.count; i++) drop_retired(tracer, tracer->trie.trace[i]);
+  for (int i = 0; i < manual->count; i++)
+    for (int w = 0; w < manual->trace[i]->count; w++) drop_retired(tracer, manual->trace[i]->window[w]);
 }
 
 /* ---- where to cut ----------------------------------------------------------------------------------------- */
@@ -144,7 +159,11 @@ void lgt_tracer_sweep(lgt_tracer *tracer) {
 static bool show_miner(lgt_tracer *tracer, uint64_t token) {
   const lgt_findings *findings;
   bool some = false;
-  while ((findings = lgt_miner_due(tracer->miner))) some |= take_in(tracer, findings);
+  while ((findings = lgt_miner_due(tracer->miner))) {
+    bool new = take_in(tracer, findings);
+    lgt_miner_judge(tracer->miner, new);
+    some |= new;
+  }
   lgt_miner_token(tracer->miner, token);
   tracer->seen++;
   if (some) follow_again(tracer);
@@ -171,6 +190,15 @@ static void follow(lgt_tracer *tracer, const uint64_t *token, int n, bool look) 
   lgt_trie_restart(trie, tracer->next.end);
 }
 
+/* Do the window's launches begin like the last one that was no trace?  A window that may be twice as long now is another. */
+static bool is_again(const lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
+  const lgt_trace *again = tracer->again;
+  if (!again || again->look != look ||
+      (look ? again->length != n : again->length > n || again->length < n / 2))
+    return false;
+  return !memcmp(token, again->token, (size_t)again->length * sizeof *token);
+}
+
 lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
   lgt_cut cut = {.most = n};
   if (!tracer->miner) return cut;
@@ -180,6 +208,11 @@ lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool lo
     int64_t before = tracer->next.start - tracer->base;
     cut.count = before ? (int)before : tracer->next.trace->length;
     cut.trace = before ? NULL : tracer->next.trace;
+    return cut;
+  }
+  if (is_again(tracer, token, n, look)) {
+    cut.count = tracer->again->length;
+    cut.trace = tracer->again;
     return cut;
   }
   int depth = lgt_trie_depth(&tracer->trie);
@@ -194,19 +227,70 @@ lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool lo
   return cut;
 }
 
+lgt_cut lgt_tracer_named(lgt_tracer *tracer, const uint64_t *token, lgt_trace *trace) {
+  while (tracer->miner && tracer->seen < tracer->base + trace->length)
+    show_miner(tracer, token[tracer->seen - tracer->base]);
+  tracer->next = (lgt_match){0};
+  return (lgt_cut){.count = trace->length, .most = trace->length, .trace = trace};
+}
+
 void lgt_tracer_dropped(lgt_tracer *tracer, int n, lgt_trace *trace, uint64_t pattern, bool look) {
   lgt_trie *trie = &tracer->trie;
-  if (!tracer->miner) return;
-  if (pattern && !lgt_miner_window(tracer->miner, tracer->base, n, pattern, look, trace != NULL))
+  if (tracer->miner && pattern &&
+      !lgt_miner_window(tracer->miner, tracer->base, n, pattern, look, trace != NULL))
     tracer->failed = true;
   tracer->base += n;
   if (trace && pattern) lgt_trace_seen(trace, tracer->base);
+  if (!tracer->miner) return;
   if (tracer->next.trace && tracer->next.start < tracer->base) tracer->next = (lgt_match){0};
   if (tracer->next.trace) return;
   int depth = lgt_trie_depth(trie);
   if (trie->position - depth >= tracer->base) return;
   if (depth >= tracer->shortest) count(tracer, LGT_TRACE_LIMIT, 1);
   lgt_trie_restart(trie, tracer->base);
+}
+
+/* ---- traces that the script names ------------------------------------------------------------------------- */
+
+lgt_status lgt_tracer_begin(lgt_tracer *tracer, const char *name, int target) {
+  lgt_status status = lgt_manual_begin(&tracer->manual, name, target);
+  if (status) tracer->failed = true;
+  return status;
+}
+
+bool lgt_tracer_end(lgt_tracer *tracer, bool whole) {
+  bool differs = lgt_manual_end(&tracer->manual, whole);
+  count(tracer, LGT_TRACE_NAMED, differs);
+  return differs;
+}
+
+static void keep_again(lgt_tracer *tracer, const lgt_window *window, int n, bool look, lgt_plan *plan,
+                       uint64_t pattern) {
+  if (tracer->again) lgt_trace_free(tracer->again);
+  tracer->again = NULL;
+  if (n < tracer->shortest || (tracer->longest && n > tracer->longest)) return;
+  tracer->again = lgt_trace_new(++tracer->trie.last_id, window->token, n, look);
+  if (!tracer->again) tracer->failed = true;
+  if (!tracer->again || plan->origin || plan->retired) return;
+  lgt_trace_keep(tracer->again, plan, pattern);
+  plan->trace = tracer->again->id;
+}
+
+void lgt_tracer_planned(lgt_tracer *tracer, const lgt_window *window, int n, bool look,
+                        const lgt_trace *trace, lgt_plan *plan, uint64_t pattern) {
+  if (tracer->miner && !trace) keep_again(tracer, window, n, look, plan, pattern);
+  bool recorded = tracer->manual.now && tracer->manual.recording;
+  uint32_t id = recorded ? ++tracer->trie.last_id : 0;
+  if (lgt_manual_planned(&tracer->manual, window, n, look, plan, pattern, id)) tracer->failed = true;
+}
+
+const lgt_trace *lgt_tracer_find(const lgt_tracer *tracer, uint32_t id) {
+  const lgt_manual *manual = &tracer->manual;
+  if (tracer->again && tracer->again->id == id && tracer->again->replays) return tracer->again;
+  for (int i = 0; i < manual->count; i++)
+    for (int w = 0; w < manual->trace[i]->count; w++)
+      if (manual->trace[i]->window[w]->id == id) return manual->trace[i]->window[w];
+  return lgt_trie_find(&tracer->trie, id);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------------ */
@@ -250,6 +334,9 @@ lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *wind
 }
 
 void lgt_tracer_replayed(lgt_tracer *tracer, lgt_trace *trace) {
+  lgt_log(TRACE, 2, "launches %lld to %lld: trace %u", (long long)tracer->base + 1,
+          (long long)tracer->base + trace->length, trace->id);
+  if (trace == tracer->again && !trace->replays) tracer->stats.recorded++;
   tracer->stats.replayed++;
   tracer->stats.launches += trace->length;
   trace->replays++;

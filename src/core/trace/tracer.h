@@ -6,6 +6,9 @@
  * form being built and looked up.  If no trace is found the flush cuts as it does without a tracer, but not within launches that
  * go along a trace so far.  Nothing is guessed: a trace is a window once all of it is there.
  *
+ * Simple loops need no search: the last window that was no trace is kept as if it were one, and a window like it that comes
+ * next is a replay.  So a loop that looks at values in each turn is replayed from its second turn on.
+ *
  * What becomes of traces is counted, by reasons.
  *
  * Where windows are cut is decided by the stream alone, as ranks must agree; which plan they get is each rank's own affair.
@@ -16,6 +19,7 @@
 #define LGT_TRACER_H
 
 #include "plan/window.h"
+#include "trace/manual.h"
 #include "trace/miner.h"
 #include "trace/trie.h"
 
@@ -32,6 +36,7 @@
   X(KEY, ABORTED, "an array was cut into other tiles")                                      \
   X(SAVES, ABORTED, "results that are not stored held too much memory")                     \
   X(MEMORY, ABORTED, "there was no memory to compare")                                      \
+  X(NAMED, ABORTED, "one that the script named had other launches")                         \
   X(LESSONS, EVICTED, "results are stored now that were not, since the program asked for them") \
   X(RETIRED, EVICTED, "its plan was forgotten")                                             \
   X(GREW, EVICTED, "longer windows are possible now")                                       \
@@ -57,6 +62,8 @@ typedef struct lgt_tracer_stats {
 typedef struct lgt_tracer {
   lgt_miner *miner; /* owned; NULL: tracing is off */
   lgt_trie trie;
+  lgt_manual manual;
+  lgt_trace *again;      /* owned: the last window that was no trace; NULL: none was */
   int shortest, longest; /* launches of a trace */
   int64_t base;          /* in the stream: where the window begins */
   int64_t seen;          /* ... and the first launch that the miner does not know */
@@ -77,6 +84,8 @@ lgt_status lgt_tracer_init(lgt_tracer *tracer, const lgt_config *config);
 void lgt_tracer_fini(lgt_tracer *tracer);
 /* The window has n launches, whose tokens are given: where is it cut?  `look`: all must go. */
 lgt_cut lgt_tracer_cut(lgt_tracer *tracer, const uint64_t *token, int n, bool look);
+/* The window is cut at the end of a trace that the script named. */
+lgt_cut lgt_tracer_named(lgt_tracer *tracer, const uint64_t *token, lgt_trace *trace);
 /* The first n launches have been a window, and are gone.  `pattern`: how their stores repeated; 0: they were no window, but
  * parts of one. */
 void lgt_tracer_dropped(lgt_tracer *tracer, int n, lgt_trace *trace, uint64_t pattern, bool look);
@@ -86,6 +95,14 @@ lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *wind
 void lgt_tracer_replayed(lgt_tracer *tracer, lgt_trace *trace);
 /* The plan that was found or made for them. */
 void lgt_tracer_record(lgt_tracer *tracer, lgt_trace *trace, lgt_plan *plan, uint64_t pattern);
+/* The window's first n launches run by that plan, along that trace or none (NULL): they may be kept for the next time. */
+void lgt_tracer_planned(lgt_tracer *tracer, const lgt_window *window, int n, bool look, const lgt_trace *trace, lgt_plan *plan,
+                        uint64_t pattern);
+/* A trace that the script names begins, or ends (manual.h), where the window is empty.  Returns whether it had other launches. */
+lgt_status lgt_tracer_begin(lgt_tracer *tracer, const char *name, int target);
+bool lgt_tracer_end(lgt_tracer *tracer, bool whole);
+/* By its number; NULL: there is none any more. */
+const lgt_trace *lgt_tracer_find(const lgt_tracer *tracer, uint32_t id);
 /* How many launches a search may take (miner.h). */
 int64_t lgt_tracer_wish(const lgt_tracer *tracer);
 void lgt_tracer_allow(lgt_tracer *tracer, int64_t launches);

@@ -39,7 +39,20 @@ void lgt_trace_keep(lgt_trace *trace, lgt_plan *plan, uint64_t pattern) {
   trace->nrecording++;
 }
 
-static void free_trace(lgt_trace *trace) {
+lgt_trace *lgt_trace_new(uint32_t id, const uint64_t *token, int length, bool look) {
+  lgt_trace *trace = lgt_mem_zalloc(sizeof *trace);
+  uint64_t *copy = lgt_mem_alloc((size_t)length * sizeof *copy);
+  if (!trace || !copy) {
+    lgt_mem_free(trace);
+    lgt_mem_free(copy);
+    return NULL;
+  }
+  memcpy(copy, token, (size_t)length * sizeof *copy);
+  *trace = (lgt_trace){.id = id, .token = copy, .length = length, .look = look};
+  return trace;
+}
+
+void lgt_trace_free(lgt_trace *trace) {
   while (trace->nrecording) lgt_trace_drop(trace, trace->nrecording - 1);
   lgt_mem_free(trace->token);
   lgt_mem_free(trace);
@@ -50,7 +63,7 @@ static void free_trace(lgt_trace *trace) {
 void lgt_trie_init(lgt_trie *trie, int64_t most) { *trie = (lgt_trie){.most = most, .mask = -1}; }
 
 void lgt_trie_fini(lgt_trie *trie) {
-  for (int i = 0; i < trie->count; i++) free_trace(trie->trace[i]);
+  for (int i = 0; i < trie->count; i++) lgt_trace_free(trie->trace[i]);
   lgt_mem_free(trie->trace);
   lgt_mem_free(trie->node);
   lgt_mem_free(trie->edge);
@@ -59,7 +72,7 @@ void lgt_trie_fini(lgt_trie *trie) {
 
 static void remove_trace(lgt_trie *trie, int i) {
   trie->tokens -= trie->trace[i]->length;
-  free_trace(trie->trace[i]);
+  lgt_trace_free(trie->trace[i]);
   memmove(&trie->trace[i], &trie->trace[i + 1], (size_t)(--trie->count - i) * sizeof *trie->trace);
 }
 
@@ -98,22 +111,15 @@ lgt_status lgt_trie_add(lgt_trie *trie, const uint64_t *token, int length, bool 
   *made = false;
   *evicted = 0;
   if (length < 1 || length > trie->most || known(trie, token, length, look)) return LGT_OK;
-  lgt_trace *trace = lgt_mem_zalloc(sizeof *trace);
-  uint64_t *copy = lgt_mem_alloc((size_t)length * sizeof *copy);
-  if (!trace || !copy ||
-      !lgt_mem_grow((void **)&trie->trace, &trie->room, trie->count + 1, sizeof *trie->trace)) {
-    lgt_mem_free(trace);
-    lgt_mem_free(copy);
+  lgt_trace *trace = lgt_trace_new(trie->last_id + 1, token, length, look);
+  if (!trace || !lgt_mem_grow((void **)&trie->trace, &trie->room, trie->count + 1, sizeof *trie->trace)) {
+    if (trace) lgt_trace_free(trace);
     return lgt_err(LGT_NO_MEMORY, "out of memory for a trace");
   }
-  memcpy(copy, token, (size_t)length * sizeof *copy);
   for (; trie->tokens + length > trie->most; ++*evicted) remove_trace(trie, least_of(trie));
-  *trace = (lgt_trace){.id = ++trie->last_id,
-                       .token = copy,
-                       .length = length,
-                       .look = look,
-                       .count = (int64_t)count * LGT_TRACE_ONCE,
-                       .seen = trie->position};
+  trie->last_id++;
+  trace->count = (int64_t)count * LGT_TRACE_ONCE;
+  trace->seen = trie->position;
   trie->trace[trie->count++] = trace;
   trie->tokens += length;
   *made = true;

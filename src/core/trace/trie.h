@@ -102,6 +102,9 @@ static inline const lgt_trace *lgt_trie_ahead(const lgt_trie *trie) {
   int through = trie->nnode ? trie->node[trie->state].through : -1;
   return through < 0 ? NULL : trie->trace[through];
 }
+/* Without recordings.  NULL: out of memory. */
+lgt_trace *lgt_trace_new(uint32_t id, const uint64_t *token, int length, bool look);
+void lgt_trace_free(lgt_trace *trace);
 int64_t lgt_trace_score(const lgt_trace *trace, int64_t position);
 /* NULL: there is none of this number any more. */
 const lgt_trace *lgt_trie_find(const lgt_trie *trie, uint32_t id);
