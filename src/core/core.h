@@ -6,7 +6,7 @@
  *     layout store failure result partition body body_complex kind call constraint cell
  *   kernel     how a loop over elements is run: by an interpreter, or compiled
  *     elementary elementary_*   exp, sin, pow and their kin, written once for all that compute them
- *     helper helper_* loop grid interp_ops interp object kernel_cache kernel_target kernel
+ *     helper helper_* loop fold_nest grid interp_ops interp object kernel_cache kernel_target kernel
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
  *     device_functions   elementary functions and divisions for devices, compiled ahead of time
  *   plan       launches in program order -> groups of launches, each a task of a few loops

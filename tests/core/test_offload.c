@@ -134,6 +134,37 @@ static void hand_over(const char *devices) {
 TEST(memory_is_handed_over) { hand_over("1"); }
 TEST(memory_of_several_devices_is_handed_over) { hand_over("3"); }
 
+/* Each device reduces, and the first one folds, while all of them are held: nothing waits for the host, and nothing is copied
+ * there but the numbers that are looked at.  In any other order than that of the devices the sum is 0 or 2. */
+TEST(folds_are_tasks_of_a_device) {
+  open_devices("4");
+  double values[4] = {1e16, 1, -1e16, 1}, former = 8;
+  lgt_id x = vector(4), sum = array_of(rt, LGT_FLOAT64, 0, NULL), most = array_of(rt, LGT_FLOAT64, 0, NULL),
+         place = array_of(rt, LGT_INT64, 0, NULL), kept = array_of(rt, LGT_FLOAT64, 0, NULL);
+  CHECK(!lgt_array_copy_in(rt, x, values) && !lgt_array_copy_in(rt, kept, &former));
+  x = apply_now("a1 c1 mul =0", x, 0);
+  lgt_id old = apply_now("a1 c1 mul =0", kept, 0);
+  CHECK(x && old && !lgt_fence(rt));
+  int64_t up = stat_of(rt, "copies_to_devices"), down = stat_of(rt, "copies_from_devices");
+  hold(true);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 sum>0"), 2, sum, x) && !lgt_flush(rt));
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a2 i0 argmax>0"), 3, most, place, x) && !lgt_flush(rt));
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 prod+>0"), 2, old, x) && !lgt_flush(rt));
+  lgt_id next = apply_now("a1 c1 add =0", sum, 0);
+  CHECK(next && rt->binder.njob > 12);
+  CHECK_EQ(in_queues(), rt->binder.njob);
+  hold(false);
+  CHECK(value_at(next, 0) == 2 && value_at(sum, 0) == 1 && value_at(most, 0) == 1e16 &&
+        value_at(old, 0) == -8e32);
+  int64_t at = -1;
+  CHECK(!lgt_array_copy_out(rt, place, &at));
+  CHECK_EQ(at, 0);
+  CHECK_EQ(stat_of(rt, "copies_to_devices"), up);
+  CHECK_EQ(stat_of(rt, "copies_from_devices") - down, 5);
+  CHECK_EQ(stat_of(rt, "groups_on_host"), 0);
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(nothing_waits_for_a_queue_that_is_held);
   RUN(nothing_waits_for_several_devices);
@@ -142,5 +173,6 @@ int main(void) {
   RUN(an_end_is_told_of_for_what_has_failed);
   RUN(memory_is_handed_over);
   RUN(memory_of_several_devices_is_handed_over);
+  RUN(folds_are_tasks_of_a_device);
   return check_done();
 }

@@ -6,6 +6,7 @@
 
 #include "move/acquire.h"
 #include "move/evict.h"
+#include "bind/fold.h"
 #include "bind/point.h"
 #include "bind/side.h"
 #include "kernel/grid.h"
@@ -117,10 +118,10 @@ static lgt_instance *former(const lgt_attempt *try, int s, int domain) {
   return rest == LGT_NONE ? NULL : try->inst[domain * try->group->nslot + rest];
 }
 
-/* What several colours reduce into is the host's, which folds (point.c). */
+/* What several colours reduce into is the host's, if all ranks do (fold.h). */
 static lgt_memory *memory_of(const lgt_attempt *try, int s, int domain) {
-  return try->host || (try->touched.fold && try->touched.fold[s]) ? try->binder->map->memory
-                                                                  : lgt_map_home(try->binder->map, domain);
+  bool among_ranks = try->binder->peers && try->touched.fold && try->touched.fold[s];
+  return try->host || among_ranks ? try->binder->map->memory : lgt_map_home(try->binder->map, domain);
 }
 
 /* Does the group write, in a domain, the memory that a renamed slot had before? */
@@ -362,7 +363,7 @@ static bool has_code(const lgt_attempt *try) {
   for (int l = 0; l < group->nloop; l++) lgt_kernel_prepare(kernels, group->loop[l].kernel);
   for (int l = 0; l < group->nloop; l++)
     if (!lgt_kernel_loaded(kernels, group->loop[l].kernel)) return false;
-  return true;
+  return !try->touched.fold || lgt_fold_loaded(try->binder, group, try->touched.fold);
 }
 
 /* May the devices be launched with the group's loops?  That is so for all runs, or for none. */
@@ -374,12 +375,13 @@ static bool may_launch_all(const lgt_attempt *try) {
   return notes->on_grid = true;
 }
 
-/* Does the slot hold results that reach several domains' work, but exist once on a rank? */
+/* Does the slot hold results that reach several domains' work, but exist once on a rank?  What several colours reduce into meets
+ * on a device (fold.h), but what it held before is the host's, where ranks fold. */
 static bool is_shared(const lgt_attempt *try, int s) {
   const lgt_plan_group *group = try->group;
   bool fold = try->touched.fold && try->touched.fold[s],
        written = group->slot[s].written || !group->slot[s].initial;
-  if (fold) return group->slot[s].initial;
+  if (fold) return group->slot[s].initial && (try->binder->peers || try->source);
   return is_scalar(try, s) && written && !lgt_domain_alone(try->binder->map->local) &&
          group->launch->kind != LGT_PARTITION_NONE && !is_repeated(try, s);
 }

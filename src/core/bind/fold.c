@@ -1,49 +1,38 @@
 /* fold.c - what several colours reduced becomes one result.  See fold.h. */
 #include "bind/fold.h"
 
-#include <string.h>
-
+#include "kernel/fold_nest.h"
 #include "move/exchange.h"
+#include "move/offload.h"
 #include "plan/weave.h"
 
-enum { TO, FROM, TO_AT, FROM_AT };
+/* ---- steps ------------------------------------------------------------------------------------------ */
 
 typedef struct fold_work {
-  int redop, dtype, parts; /* parts: of an element, 2 for complex numbers, which fold part by part */
-  bool fill;               /* the target becomes the identity; nothing is folded */
-  bool pair;               /* with positions: TO_AT and FROM_AT count */
-  lgt_tile tile[4];
+  lgt_fold_nest fold;
+  lgt_kernel *kernel; /* borrowed: for a device with code of its own */
 } fold_work;
 
-/* Element by element of the target's view; run by run where all are contiguous along the last dimension. */
+/* On the host folds are interpreted: for most of them, of single numbers, code is not worth its compilation. */
 static lgt_status fold_run(lgt_step *step, int chunk) {
-  fold_work *f = step->data;
-  const lgt_tile *to = &f->tile[TO];
-  int64_t size = (int64_t)lgt_dtype_size(f->dtype) * f->parts, index[LGT_MAX_DIM] = {0}, at[4] = {0};
-  int64_t extent[LGT_MAX_DIM], steps[4][LGT_MAX_DIM];
-  const int64_t *stride[4] = {steps[TO], steps[FROM], steps[TO_AT], steps[FROM_AT]};
-  int n = 0, ntile = f->pair ? 4 : 2;
-  (void)chunk;
-  for (int d = 0; d < to->ndim; d++) {
-    if (to->stride[d] == 0) continue; /* the reduction's own dimensions */
-    if (to->extent[d] <= 0) return LGT_OK;
-    for (int t = 0; t < ntile; t++) steps[t][n] = f->tile[t].stride[d];
-    extent[n++] = to->extent[d];
+  return lgt_nest_run(&((fold_work *)step->data)->fold.nest, NULL, chunk, NULL);
+}
+
+static lgt_status enqueue_folds(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < job->task.nstep && !status; s++) {
+    fold_work *w = job->task.step[s].data;
+    lgt_code code = {LGT_CLASS_HOST, NULL};
+    if (device->target) code = (lgt_code){device->class, lgt_kernel_code_on(w->kernel, device->target)};
+    status = device->launch(queue, code, &w->fold.nest);
   }
-  bool dense = n > 0;
-  for (int t = 0; t < ntile && dense; t++)
-    dense = (f->fill && t % 2) || steps[t][n - 1] == (t < TO_AT ? size : (int64_t)sizeof(int64_t));
-  int64_t run = dense ? extent[--n] : 1;
-  do {
-    char *p[4];
-    for (int t = 0; t < ntile; t++) p[t] = f->fill && t % 2 ? NULL : (char *)f->tile[t].data + at[t];
-    if (f->fill) lgt_redop_fill(f->redop, f->dtype, p[TO], run * f->parts);
-    else
-      lgt_redop_fold(f->redop, f->dtype, p[TO], f->pair ? p[TO_AT] : NULL, p[FROM],
-                     f->pair ? p[FROM_AT] : NULL, run * f->parts);
-    for (int64_t i = 0; f->fill && f->pair && i < run; i++) ((int64_t *)p[TO_AT])[i] = INT64_MAX;
-  } while (lgt_index_next(n, extent, index, ntile, at, stride));
-  return LGT_OK;
+  return status;
+}
+
+/* The kernel of a loop that lgt_fold_loop made; NULL with an error when out of memory. */
+static lgt_kernel *kernel_of(const lgt_binder *binder, const lgt_loop *loop) {
+  lgt_loop *copy = lgt_loop_copy(loop);
+  return copy ? lgt_kernel_get(binder->fuser->kernels, copy) : (lgt_no_memory_to_launch(), NULL);
 }
 
 /* ---- which, and where ------------------------------------------------------------------------------- */
@@ -87,9 +76,36 @@ static const lgt_layout *root_of(const lgt_binder *binder, const lgt_plan_group 
   return lgt_layout_at(binder->stores, group->slot[slot].layout);
 }
 
+bool lgt_fold_loaded(lgt_binder *binder, const lgt_plan_group *group, const bool *folds) {
+  lgt_kernels *kernels = binder->fuser->kernels;
+  int nfold;
+  const lgt_fold *fold = lgt_fold_list(binder, group, folds, &nfold);
+  if (!fold) return lgt_no_memory_to_launch(), false;
+  for (int k = 0; k < nfold; k++)
+    for (int identity = binder->peers != NULL; identity <= 1; identity++) { /* among ranks the host folds */
+      lgt_fold_nest made;
+      lgt_fold_loop(&made, fold[k].redop, fold[k].dtype, identity);
+      lgt_kernel *kernel = kernel_of(binder, &made.loop);
+      if (kernel) lgt_kernel_prepare(kernels, kernel);
+      if (!kernel || !lgt_kernel_loaded(kernels, kernel)) return false;
+    }
+  return true;
+}
+
+lgt_memory *lgt_fold_memory(const lgt_binder *binder, const lgt_bound *bound, int slot) {
+  return binder->peers || !bound->inst[slot] ? binder->map->memory : bound->inst[slot]->memory;
+}
+
+/* At once, since nobody else has it.  `at`: it has positions. */
+static void clear_private(lgt_instance *inst, const lgt_inst *in, bool at) {
+  int dtype = at ? LGT_INT64 : in->dtype, redop = at ? LGT_REDOP_MIN : lgt_inst_redop(in);
+  lgt_redop_fill(redop, dtype, inst->data, inst->elem * lgt_rect_size(&inst->rect) / lgt_dtype_size(dtype));
+}
+
 lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point,
                             lgt_instance **inst, int *lacks) {
   const lgt_plan_group *group = bound->group;
+  lgt_memory *memory = bound->away ? lgt_map_home(binder->map, point->domain) : binder->map->memory;
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
     const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
@@ -100,17 +116,11 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
       for (int k = 0; k <= (code->inst[i].op == LGT_OP_REDUCE_ARG); k++) {
         const lgt_plan_access *access = &loop->access[code->inst[i].b + k];
         if (!bound->fold[access->slot] || inst[access->slot]) continue;
-        const lgt_layout *root = root_of(binder, group, access->slot);
         lgt_rect rect = target_rect(binder, group, access, &tile);
-        lgt_instance *made = lgt_instance_new(binder->map, point->domain, root, &rect);
-        if (!made) return *lacks = access->slot, LGT_NO_MEMORY;
-        inst[access->slot] = made;
-        int64_t n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
-        if (k)
-          for (int64_t j = 0; j < n; j++) ((int64_t *)made->data)[j] = INT64_MAX;
-        else
-          lgt_redop_fill(code->inst[i].aux & ~LGT_REDUCE_FRESH, code->access[code->inst[i].b].dtype,
-                         made->data, n);
+        inst[access->slot] =
+            lgt_instance_in(binder->map, memory, point->domain, root_of(binder, group, access->slot), &rect);
+        if (!inst[access->slot]) return *lacks = access->slot, LGT_NO_MEMORY;
+        if (memory->on_host) clear_private(inst[access->slot], &code->inst[i], k);
       }
     }
   }
@@ -119,23 +129,72 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
 
 /* ---- here ------------------------------------------------------------------------------------------- */
 
+/* A job of several steps; on a device, if the targets are there. */
+typedef struct folding {
+  lgt_job *job;
+  fold_work *work; /* of the next step */
+  lgt_memory *place;
+} folding;
+
+static bool begin_job(lgt_binder *binder, int steps, int instances, lgt_memory *place, folding *out) {
+  void *memory = NULL;
+  lgt_job_size size = {.steps = steps, .instances = instances, .bytes = (size_t)steps * sizeof *out->work};
+  *out = (folding){.job = lgt_job_new(binder, size, false, &memory), .place = place};
+  out->work = memory;
+  return out->job;
+}
+
 /* A step: the results of one tile of the space are folded into `to`; without `from`, they become the identity.
  * Both are instances: of the values, of the positions. */
-static void add_fold(lgt_binder *binder, const lgt_plan_group *group, const lgt_fold *f, const lgt_rect *tile,
-                     lgt_instance *const to[2], lgt_instance *const from[2], lgt_job *job, fold_work *works) {
-  fold_work *w = &works[job->task.nstep];
-  *w = (fold_work){.redop = f->redop, .dtype = f->dtype, .parts = 1, .fill = !from, .pair = f->at_slot >= 0};
-  for (int k = 0; k <= w->pair; k++) {
+static lgt_status add_fold(lgt_binder *binder, const lgt_plan_group *group, const lgt_fold *f,
+                           const lgt_rect *tile, lgt_instance *const to[2], lgt_instance *const from[2],
+                           folding *in) {
+  fold_work *w = in->work++;
+  lgt_tile into[2], out[2];
+  bool pair = f->at_slot >= 0;
+  for (int k = 0; k <= pair; k++) {
     const lgt_plan_access *access = &f->loop->access[f->in->b + k];
     const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
     lgt_alignment align = lgt_group_align(group, access);
-    if (lgt_dtype_is_pair(layout->dtype)) w->parts = 2;
-    lgt_instance_tile(layout, &align, tile, to[k], &w->tile[2 * k + TO], NULL);
+    lgt_instance_tile(layout, &align, tile, to[k], &into[k], NULL);
     if (!from) continue;
-    lgt_instance_tile(layout, &align, tile, from[k], &w->tile[2 * k + FROM], NULL);
-    job->task.cost += from[k]->bytes;
+    lgt_instance_tile(layout, &align, tile, from[k], &out[k], NULL);
+    in->job->task.cost += from[k]->bytes;
   }
-  lgt_job_step(job, 1, fold_run, w);
+  lgt_fold_tiles tiles = {.to = &into[0], .to_at = pair ? &into[1] : NULL};
+  if (from) tiles.from = &out[0], tiles.from_at = pair ? &out[1] : NULL;
+  lgt_fold_nest_make(&w->fold, f->redop, f->dtype, &tiles, lgt_exec_cpus(binder->exec));
+  bool coded = !in->place->on_host && in->place->device->target;
+  w->kernel = coded ? kernel_of(binder, &w->fold.loop) : NULL;
+  if (coded && !w->kernel) return LGT_NO_MEMORY;
+  if (w->fold.shape.nchunk) lgt_job_step(in->job, w->fold.shape.nchunk, fold_run, w);
+  return LGT_OK;
+}
+
+static lgt_status end_job(lgt_binder *binder, const lgt_bound *bound, folding *in, lgt_status status) {
+  if (!status && !in->place->on_host) status = lgt_offload_job(binder, in->job, in->place, enqueue_folds);
+  if (status) return lgt_job_free(binder, in->job), status;
+  lgt_point_label(binder, in->job, bound, "fold");
+  return lgt_job_submit(binder, in->job);
+}
+
+lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold,
+                          const lgt_point *point, lgt_instance *const *private) {
+  folding in;
+  lgt_memory *place = lgt_map_home(binder->map, point->domain);
+  lgt_status status = LGT_OK;
+  if (!nfold || !bound->away || place->on_host) return LGT_OK;
+  if (!begin_job(binder, nfold, 2 * nfold, place, &in)) return LGT_NO_MEMORY;
+  for (int k = 0; k < nfold && !status; k++) {
+    const lgt_fold *f = &fold[k];
+    lgt_instance *to[2] = {private[f->slot], f -> at_slot < 0 ? NULL : private[f->at_slot]};
+    if (lgt_bound_lacks(bound, f->loop) >= 0) continue;
+    lgt_job_touch(in.job, to[0]);
+    lgt_job_touch(in.job, to[1]);
+    lgt_rect tile = lgt_group_tile(bound->group, f->loop, point->colour);
+    status = add_fold(binder, bound->group, f, &tile, to, NULL, &in);
+  }
+  return end_job(binder, bound, &in, status);
 }
 
 /* The instances of a reduction: its buffers, or those of the slots. */
@@ -144,62 +203,57 @@ static void targets(const lgt_bound *bound, const lgt_fold *f, bool buffers, lgt
   to[1] = buffers ? f->at : f->at_slot < 0 ? NULL : bound->inst[f->at_slot];
 }
 
-static lgt_job *make_job(lgt_binder *binder, int steps, int instances, fold_work **works) {
-  void *memory = NULL;
-  lgt_job_size size = {.steps = steps, .instances = instances, .bytes = (size_t)steps * sizeof **works};
-  lgt_job *job = lgt_job_new(binder, size, false, &memory);
-  *works = memory;
-  return job;
+/* The private results of one point, where they are folded. */
+static void results(const lgt_bound *bound, const lgt_fold *f, int point, lgt_instance *from[2]) {
+  from[0] = lgt_fold_result(bound, point, f->slot);
+  from[1] = f->at_slot < 0 ? NULL : lgt_fold_result(bound, point, f->at_slot);
 }
 
 /* One task: the private results of this rank's points into buffers or the slots, which begin as the identity if they are
  * buffers or fresh.  Each reduction has a task of its own, because it fails for itself. */
-static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f,
-                              const lgt_point *point, int npoint, lgt_instance **private, bool buffers) {
+static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f, bool buffers) {
   const lgt_plan_group *group = bound->group;
-  int nslot = group->nslot;
-  fold_work *works;
-  lgt_job *job = make_job(binder, npoint + 1, 2 * npoint + 2, &works);
-  if (!job) return LGT_NO_MEMORY;
-  for (int c = 0; c < npoint; c++) {
-    lgt_job_touch(job, private[c * nslot + f->slot]);
-    if (f->at_slot >= 0) lgt_job_touch(job, private[c * nslot + f->at_slot]);
-  }
-  job->nread = job->ntouched;
-  lgt_instance *to[2];
-  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  const lgt_points *points = bound->points;
+  folding in;
+  lgt_instance *to[2], *from[2];
   targets(bound, f, buffers, to);
-  lgt_job_touch(job, to[0]);
-  lgt_job_touch(job, to[1]);
-  if (buffers || to[1] || f->in->aux & LGT_REDUCE_FRESH)
-    add_fold(binder, group, f, &whole, to, NULL, job, works);
-  for (int c = 0; c < npoint; c++) {
-    lgt_instance **p = private + c * nslot, *from[2] = {p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]};
-    lgt_rect tile = lgt_group_tile(group, f->loop, point[c].colour);
-    if (from[0]) add_fold(binder, group, f, &tile, to, from, job, works);
+  if (!begin_job(binder, points->count + 1, 2 * points->count + 2, to[0]->memory, &in)) return LGT_NO_MEMORY;
+  for (int c = 0; c < points->count; c++) {
+    results(bound, f, c, from);
+    lgt_job_touch(in.job, from[0]);
+    lgt_job_touch(in.job, from[1]);
   }
-  lgt_point_label(binder, job, bound, "fold");
-  return lgt_job_submit(binder, job);
+  in.job->nread = in.job->ntouched;
+  lgt_job_touch(in.job, to[0]);
+  lgt_job_touch(in.job, to[1]);
+  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  bool fresh = buffers || to[1] || f->in->aux & LGT_REDUCE_FRESH;
+  lgt_status status = fresh ? add_fold(binder, group, f, &whole, to, NULL, &in) : LGT_OK;
+  for (int c = 0; c < points->count && !status; c++) {
+    lgt_rect tile = lgt_group_tile(group, f->loop, points->point[c].colour);
+    results(bound, f, c, from);
+    if (from[0]) status = add_fold(binder, group, f, &tile, to, from, &in);
+  }
+  return end_job(binder, bound, &in, status);
 }
 
 /* One task: what all ranks together have reduced, into the slots. */
 static lgt_status fold_buffer(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f) {
-  fold_work *works;
-  lgt_job *job = make_job(binder, 2, 4, &works);
-  if (!job) return LGT_NO_MEMORY;
-  lgt_job_touch(job, f->value);
-  lgt_job_touch(job, f->at);
-  job->nread = job->ntouched;
+  folding in;
   lgt_instance *to[2], *from[2];
-  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
   targets(bound, f, false, to);
   targets(bound, f, true, from);
-  lgt_job_touch(job, to[0]);
-  lgt_job_touch(job, to[1]);
-  if (to[1] || f->in->aux & LGT_REDUCE_FRESH) add_fold(binder, bound->group, f, &whole, to, NULL, job, works);
-  add_fold(binder, bound->group, f, &whole, to, from, job, works);
-  lgt_point_label(binder, job, bound, "fold");
-  return lgt_job_submit(binder, job);
+  if (!begin_job(binder, 2, 4, to[0]->memory, &in)) return LGT_NO_MEMORY;
+  lgt_job_touch(in.job, from[0]);
+  lgt_job_touch(in.job, from[1]);
+  in.job->nread = in.job->ntouched;
+  lgt_job_touch(in.job, to[0]);
+  lgt_job_touch(in.job, to[1]);
+  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  bool fresh = to[1] || f->in->aux & LGT_REDUCE_FRESH;
+  lgt_status status = fresh ? add_fold(binder, bound->group, f, &whole, to, NULL, &in) : LGT_OK;
+  if (!status) status = add_fold(binder, bound->group, f, &whole, to, from, &in);
+  return end_job(binder, bound, &in, status);
 }
 
 /* ---- among ranks ------------------------------------------------------------------------------------ */
@@ -254,13 +308,13 @@ static void fail(lgt_fold *fold, int nfold, lgt_failure *failure) {
 }
 
 lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold,
-                        const lgt_point *point, int npoint, lgt_instance **private, lgt_status status) {
+                        lgt_status status) {
   bool ranks = binder->peers != NULL;
   if (!nfold) return status;
   for (int k = 0; k < nfold && !status; k++) {
     int lacks = lgt_bound_lacks(bound, fold[k].loop);
     if (lacks >= 0) fail(&fold[k], 1, bound->poison[lacks]);
-    else status = fold_points(binder, bound, &fold[k], point, npoint, private, ranks);
+    else status = fold_points(binder, bound, &fold[k], ranks);
   }
   if (!ranks) return status;
   lgt_failure *failure = status ? lgt_failure_new(status, lgt_message(), NULL) : NULL;

@@ -1,7 +1,9 @@
 /* fold.h - reductions into which several colours reduce.
  *
- * Each colour gets a private instance; a last task folds these in the order of the colours.  With several
- * ranks it folds them into a buffer, whose contents all ranks then combine, so that each has the result.
+ * Each colour gets a private instance in the memory where its task works; a last task folds these in the order of the colours,
+ * one after another, where the result is to be: on a device, if that is its memory, to which those of other devices are copied.
+ * With several ranks it folds them, on the host, into a buffer, whose contents all ranks then combine, so that each has the
+ * result.
  */
 #ifndef LGT_FOLD_H
 #define LGT_FOLD_H
@@ -22,13 +24,24 @@ typedef struct lgt_fold {
 lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, int *count);
 /* Before the point tasks: make room for the results.  Without it the other ranks cannot go on, and all ranks end. */
 void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, lgt_fold *fold, int nfold);
-/* A private instance for each folded slot of a colour, filled with the identity.  Where there is no memory for one, *lacks is
- * its slot. */
+/* Have devices code for the folds?  Waits for the compiler; false, with a message: there is none. */
+bool lgt_fold_loaded(lgt_binder *binder, const lgt_plan_group *group, const bool *folds);
+/* Where the results of all colours meet: with the target, or, among ranks, on the host. */
+lgt_memory *lgt_fold_memory(const lgt_binder *binder, const lgt_bound *bound, int slot);
+/* A private instance for each folded slot of a colour, where its task works; on the host it is filled with the identity.  Where
+ * there is no memory for one, *lacks is its slot. */
 lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, lgt_instance **inst, int *lacks);
-/* After the point tasks: submit the folds.  `private` has nslot instances for each point; `status` says whether the point
- * tasks were launched, and the other ranks are told if they were not. */
-lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold, const lgt_point *point, int npoint,
-                        lgt_instance **private, lgt_status status);
+/* Before a point's task, if it is a device's: a task that fills the private instances (nslot of them). */
+lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold, const lgt_point *point,
+                          lgt_instance *const *private);
+/* What a point has reduced, where that is folded: a copy, if the point worked elsewhere. */
+static inline lgt_instance *lgt_fold_result(const lgt_bound *bound, int point, int slot) {
+  int at = point * bound->group->nslot + slot;
+  return bound->points->away[at] ? bound->points->away[at] : bound->points->private[at];
+}
+/* After the point tasks: submit the folds.  `status` says whether the point tasks were launched, and the other ranks are told
+ * if they were not. */
+lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold, lgt_status status);
 /* The group cannot run on this rank: tell the other ranks, which wait for its part of the results. */
 lgt_status lgt_fold_skip(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, lgt_failure *failure);
 

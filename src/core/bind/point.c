@@ -566,17 +566,18 @@ static lgt_instance *instance_of(const lgt_bound *bound, const lgt_points *point
                            : bound->inst[points->point[point].domain * n + slot];
 }
 
-/* Copies of what is not in the memory where the point's domain works. */
+/* Copies of what is not in the memory where the point's domain works; of what it reduces, where that is folded. */
 static lgt_status acquire_away(lgt_binder *binder, const lgt_bound *bound, lgt_points *points, int point) {
   int n = bound->group->nslot, domain = points->point[point].domain;
-  lgt_memory *home = lgt_map_home(binder->map, domain);
   for (int s = 0; s < n; s++) {
     const lgt_instance *inst = instance_of(bound, points, point, s);
-    if (!inst || inst->memory == home) continue;
+    lgt_memory *memory =
+        bound->fold[s] ? lgt_fold_memory(binder, bound, s) : lgt_map_home(binder->map, domain);
+    if (!inst || inst->memory == memory) continue;
     const lgt_layout *root = lgt_layout_at(binder->stores, bound->group->slot[s].layout);
-    lgt_instance *own = lgt_instance_in(binder->map, home, domain, root, &inst->rect);
-    if (!own) return points->lacks = s, LGT_NO_MEMORY;
-    points->away[point * n + s] = own;
+    lgt_instance *copy = lgt_instance_in(binder->map, memory, domain, root, &inst->rect);
+    if (!copy) return points->lacks = s, LGT_NO_MEMORY;
+    points->away[point * n + s] = copy;
   }
   return LGT_OK;
 }
@@ -610,25 +611,26 @@ void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_poi
   }
 }
 
-/* The task of one point.  What a device has copies of goes there before, and what it reduced comes back. */
-static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int point, lgt_instance **inst) {
+/* The task of one point.  What its memory lacks goes there before; what it reduced goes where that is folded. */
+static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int point, const lgt_fold *fold,
+                            int nfold, lgt_instance **inst) {
   int n = bound->group->nslot;
   const lgt_points *points = bound->points;
   lgt_instance **away = points->away + point * n;
-  lgt_status status = LGT_OK;
+  lgt_status status =
+      lgt_fold_clear(binder, bound, fold, nfold, &points->point[point], points->private + point * n);
   for (int s = 0; s < n && !status; s++) {
-    lgt_instance *here = instance_of(bound, points, point, s);
-    inst[s] = away[s] ? away[s] : here;
-    if (!away[s]) continue;
-    lgt_copy there = lgt_copy_of(here, away[s], &here->rect);
+    inst[s] = instance_of(bound, points, point, s);
+    if (!away[s] || bound->fold[s]) continue;
+    lgt_copy there = lgt_copy_of(inst[s], away[s], &inst[s]->rect);
     status = lgt_copy_submit(binder, &there, 1);
+    inst[s] = away[s];
   }
   if (!status) status = point_task(binder, bound, points->point[point].colour, inst);
   for (int s = 0; s < n && !status; s++) {
     if (!away[s] || !bound->fold[s]) continue;
-    lgt_instance *here = instance_of(bound, points, point, s);
-    lgt_copy back = lgt_copy_of(away[s], here, &here->rect);
-    status = lgt_copy_submit(binder, &back, 1);
+    lgt_copy result = lgt_copy_of(inst[s], away[s], &inst[s]->rect);
+    status = lgt_copy_submit(binder, &result, 1);
   }
   return status;
 }
@@ -647,6 +649,6 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   }
   lgt_fold_begin(binder, group, fold, nfold);
   lgt_status status = LGT_OK;
-  for (int i = 0; i < points->count && !status; i++) status = run_point(binder, bound, i, inst);
-  return lgt_fold_end(binder, bound, fold, nfold, points->point, points->count, points->private, status);
+  for (int i = 0; i < points->count && !status; i++) status = run_point(binder, bound, i, fold, nfold, inst);
+  return lgt_fold_end(binder, bound, fold, nfold, status);
 }

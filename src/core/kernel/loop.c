@@ -59,6 +59,23 @@ bool lgt_loop_equal(const lgt_loop *a, const lgt_loop *b) {
          same_bytes(a->constant, b->constant, a->nconst * sizeof *a->constant);
 }
 
+static void *copy_of(const void *bytes, size_t n) {
+  void *copy = lgt_mem_alloc(n + 1);
+  if (copy && n) memcpy(copy, bytes, n);
+  return copy;
+}
+
+lgt_loop *lgt_loop_copy(const lgt_loop *loop) {
+  lgt_loop *copy = copy_of(loop, sizeof *loop);
+  if (!copy) return NULL;
+  copy->access = copy_of(loop->access, loop->naccess * sizeof *loop->access);
+  copy->inst = copy_of(loop->inst, loop->ninst * sizeof *loop->inst);
+  copy->constant = copy_of(loop->constant, loop->nconst * sizeof *loop->constant);
+  if (!copy->access || !copy->inst || !copy->constant) return lgt_loop_free(copy), NULL;
+  lgt_loop_seal(copy);
+  return copy;
+}
+
 void lgt_loop_free(lgt_loop *loop) {
   if (!loop) return;
   lgt_mem_free(loop->access);

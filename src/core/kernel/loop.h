@@ -106,6 +106,8 @@ void lgt_interp_run(const lgt_loop *loop, const lgt_slab *slab);
 
 /* Computes the hash.  False when the loop is malformed in a way lgt_body_verify does not see. */
 void lgt_loop_seal(lgt_loop *loop);
+/* A sealed copy, the caller's; NULL when out of memory. */
+lgt_loop *lgt_loop_copy(const lgt_loop *loop);
 bool lgt_loop_equal(const lgt_loop *a, const lgt_loop *b);
 void lgt_loop_free(lgt_loop *loop);
 
