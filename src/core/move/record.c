@@ -135,7 +135,8 @@ bool lgt_record_verify(const lgt_exchange *x, const lgt_record *r, bool ended) {
   if (!same) return lgt_err(LGT_SYSTEM, "record: other elements move than were recorded"), false;
   for (int i = 0; i < r->nstore; i++) {
     const past *p = &r->store[i];
-    if (x->store[i]->history != (ended ? p->after : p->begun) || (ended && x->store[i]->key != p->key_after))
+    const lgt_partition *key = x->store[i]->key; /* NULL: there may have been no memory for it */
+    if (x->store[i]->history != (ended ? p->after : p->begun) || (ended && key && key != p->key_after))
       return lgt_err(LGT_SYSTEM, "record: another history or key than was recorded"), false;
   }
   return true;
@@ -143,12 +144,14 @@ bool lgt_record_verify(const lgt_exchange *x, const lgt_record *r, bool ended) {
 
 void lgt_record_end(const lgt_exchange *x, lgt_record *r, int64_t versions) {
   if (x->replays) return lgt_verified(lgt_record_verify(x, r, true));
+  bool good = true;
   r->versions = x->binder->agreed.versions - versions;
   for (int i = 0; i < r->nstore; i++) {
     past *p = &r->store[i];
     p->after = x->store[i]->history;
     p->key_after = x->store[i]->key;
     p->version = x->store[i]->version > versions ? x->store[i]->version - versions : 0;
+    good = good && (!p->version || p->key_after); /* else there may have been no memory for the key */
   }
-  r->ended = true;
+  r->ended = good;
 }
