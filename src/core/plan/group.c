@@ -123,7 +123,9 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
       bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
       box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
       waste[i] = r->waste[i];
-      bool apart = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+      bool near = !both || lgt_rect_near(&r->box[i], &rect, &waste[i]);
+      bool more = r->split && waste[i] > r->waste[i]; /* parts are there not to hold what lies between them */
+      bool apart = !near || more;
       far = far || (apart && (waste[i] >= fuser->solver.min_tile || next == group->first));
       few = few && lgt_rect_size(&rect) <= FEW;
     }
