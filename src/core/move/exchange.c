@@ -365,7 +365,6 @@ void lgt_exchange_undo(lgt_exchange *x) {
   for (int n = 0; n < x->nstore && x->saved[n]; n++) /* so far had it come */
     x->store[n]->history = x->saved[n];
   x->record = NULL; /* what comes of it now is not what an exchange comes to */
-  x->replays = false;
   x->binder->agreed.exchanges--;
 }
 
@@ -791,7 +790,7 @@ static bool write_all(lgt_exchange *x) {
 }
 
 lgt_status lgt_exchange_end(lgt_exchange *x) {
-  bool replays = x->replays && !x->binder->check;
+  bool replays = x->record && x->replays && !x->binder->check;
   int64_t versions = x->binder->agreed.versions;
   end_consolidation(x);
   if (replays) lgt_record_finish(x, x->record);
