@@ -260,9 +260,8 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   if (!x->store) return lgt_no_memory_to_launch();
   for (int i = 0; i < x->nstore; i++)
     x->store[i] = lgt_store_at(binder->stores, root[group->notes->touched[i].root]);
-  status = make_room(x);
+  if ((status = make_room(x))) return status;
   if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
-  if (status) return status;
   x->replays = (x->record = lgt_record_find(x)) != NULL;
   bool good = x->replays && !binder->check ? lgt_record_replay(x, x->record) : list_all(x);
   if (x->replays && good && binder->check) lgt_verified(lgt_record_verify(x, x->record, false));
