@@ -8,6 +8,20 @@ local np, lgt = require "array", require "lgt"
 local a = np.array { { 1, 2, 3 }, { 4, 5, 6 } }
 local s = np.array(2.5)
 
+-- The copy dies in its group, and around its interior it is what it was.  (Results may be stored instead: those that are
+-- small, and those of a script that has gone on for long.  So this comes first.)
+check.case("the edges of a copy that is used and dropped", function()
+  local n = 600000
+  local x = np.arange(n):astype("float64") + 1
+  local y = np.copy(x)
+  y[{ { 2, n - 1 } }] = x[{ { 1, n - 2 } }]
+  local z = y * 1
+  y = nil -- luacheck: ignore 311
+  collectgarbage()
+  collectgarbage()
+  check.equal({ z(1), z(2), z(n - 1), z(n) }, { 1, 1, n - 2, n })
+end)
+
 check.case("attributes", function()
   check.equal(a.ndim, 2)
   check.equal(a.dtype, "float64")
@@ -989,6 +1003,17 @@ check.case("a copy of which some domains keep the former memory", function()
   x[":, 3"] = x[":, 3"] * 3 + 1000
   check.equal({ y(1, 3), y(200, 3), y(350, 3), y(500, 3) }, { 2, 99502, 174502, 149502 })
   check.equal({ x(1, 3), x(600, 3) }, { 1006, 299502 * 3 + 1000 })
+end)
+
+check.case("a copy beside a part of what it is a copy of", function()
+  for _, n in ipairs { 12, 600000 } do
+    local x = np.fmod(np.arange(n), 9)
+    local wanted = np.sum(x)()
+    local y = x[5] * x
+    local z = np.copy(x)
+    z[np.greater(x, 3)] = 2
+    check.equal({ np.sum(x)(), np.sum(y)() }, { wanted, 4 * wanted })
+  end
 end)
 
 check.done()

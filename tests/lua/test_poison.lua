@@ -306,4 +306,17 @@ check.case("an overwrite ends a failure that comes late", function()
   end
 end)
 
+-- A domain holds more of the copy than it overwrites.
+check.case("an overwrite in parts ends a failure on all domains", function()
+  local failed = np.copy(np.arange(12) * 1.0)
+  failed[np.array { 1, 40 }:astype("int64")] = 3
+  local whole = np.cumsum(failed)
+  local x = np.copy(failed)
+  x[np.greater(failed, 3)] = 2
+  x[{ { 1, 12 } }] = 1
+  check.that(not pcall(function() return whole(3) end))
+  check.equal(x:totable(), { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 })
+  pcall(lgt.fence)
+end)
+
 check.done()

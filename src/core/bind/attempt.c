@@ -542,6 +542,9 @@ static lgt_status copy_rest(lgt_attempt *try, int s, int domain) {
   lgt_rect piece[2 * LGT_MAX_DIM], written;
   lgt_copy copies[2 * LGT_MAX_DIM];
   if (!from || !to || from == to) return LGT_OK;
+  /* What has failed, and is overwritten in the end, must not fail the rest of the instance. */
+  if (try->poison && try->poison[try->group->slot[s].rest] && lgt_taint_of_slot(&try->taint, s) == LGT_NONE)
+    return LGT_OK;
   int n = 1;
   piece[0] = from->rect;
   if (overwritten(try, s, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);

@@ -224,9 +224,10 @@ static bool may_forward(const lgt_weaver *w, uint16_t from) {
          (from == LGT_NONE || untouched(w, from));
 }
 
-/* A copy of a whole root from a whole root needs no code now. */
+/* A copy of a whole root from a whole root needs no code now.  (A part is no contents that another root could have, too.) */
 static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const uint16_t *current) {
-  if (!call->kind->is_copy || !w->fuser->config->kernel_fusion || !may_forward(w, current[call->root[1]]))
+  if (!call->kind->is_copy || call->part[1] || !w->fuser->config->kernel_fusion ||
+      !may_forward(w, current[call->root[1]]))
     return false;
   const lgt_layout *to = lgt_weaver_layout(w, call->layout[0]), *from = lgt_weaver_layout(w, call->layout[1]);
   const lgt_plan_root *dst = &w->plan->root[call->root[0]];
@@ -438,6 +439,14 @@ static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave
   }
 }
 
+/* The memory of a renamed root has its rest from the former one. */
+static void note_rest(const lgt_weave_items *items, const lgt_weave_buffer *buffer, lgt_plan_group *group) {
+  if (buffer->rest == LGT_NONE) return;
+  group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
+  group->slot[buffer->slot].rest_call = buffer->rest_call;
+  group->slot[buffer->slot].rest_arg = buffer->rest_arg;
+}
+
 static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
@@ -463,21 +472,19 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
                                                             .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
     if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
-    if (buffer->rest == LGT_NONE) continue;
-    group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
-    group->slot[buffer->slot].rest_call = buffer->rest_call;
-    group->slot[buffer->slot].rest_arg = buffer->rest_arg;
+    note_rest(items, buffer, group);
   }
   for (int loop = 0; loop < w->nloop; loop++) /* then the others, in the order in which they begin */
     for (int b = 0; b < n; b++) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
-      int s = share ? reuse_slot(w, buffer, busy_until) : -1;
+      int s = share && buffer->rest == LGT_NONE ? reuse_slot(w, buffer, busy_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
             group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
       busy_until[s] = buffer->last_loop;
       buffer->slot = (uint16_t)s;
+      note_rest(items, buffer, group);
     }
   for (int r = 0; r < w->plan->nroot; r++) {
     if (current[r] == LGT_NONE || (w->plan->root[r].fresh && !w->plan->root[r].stored)) continue;
