@@ -8,8 +8,8 @@ local np, lgt = require "array", require "lgt"
 local a = np.array { { 1, 2, 3 }, { 4, 5, 6 } }
 local s = np.array(2.5)
 
--- The copy dies in its group, and around its interior it is what it was.  (Results may be stored instead: those that are
--- small, and those of a script that has gone on for long.  So this comes first.)
+-- The copy dies in its group, and around its interior it is what it was.  (Results may be stored instead: those that
+-- are small, and those of a script that has gone on for long.  So this comes first.)
 check.case("the edges of a copy that is used and dropped", function()
   local n = 600000
   local x = np.arange(n):astype("float64") + 1
