@@ -175,8 +175,12 @@ static bool is_kept(const emitter *e, int i) {
   return s->called || (s->value >= 0 && s->phase < e->now && !is_reread(e, i));
 }
 
+/* What a position is made of, which is computed where it is found, is needed as it would be itself. */
 static void need(emitter *e, int i) {
+  uint16_t operand[3];
   if (is_body(e, i)) e->stage[i].needed = true;
+  if (e->level[i] != LEVEL_FOUND) return;
+  for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n; k++) need(e, operand[k]);
 }
 
 static void find_needed(emitter *e) {
