@@ -700,10 +700,10 @@ function np.take(a, positions, axis, options)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
   if axis == nil then a, axis = np.ravel(a), 1 end
   local ndim = core.ndim_of(a)
-  local key = {}
-  for d = 1, ndim do key[d] = {} end
   axis = core.check_axis(axis, ndim, "take")
-  key[axis] = core.inside(positions, core.shape_of(a)[axis], options.mode, base, "take")
+  positions = core.inside(positions, core.shape_of(a)[axis], options.mode, base, "take")
+  local key = {}
+  for d = 1, ndim do key[d] = d == axis and positions or {} end
   local result = core.pick(a, key, base)
   return options.out == nil and result or require("array.core.reduce").give(result, options.out, "take")
 end
