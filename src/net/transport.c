@@ -429,8 +429,10 @@ static lgt_status wait_slowly(wait *w) {
     if (now >= w->report) report(w);
     int64_t left = w->report - now;
     atomic_exchange_explicit(&t->sleeping, true, memory_order_acq_rel);
-    if (!w->ready(w->context)) sleep_a_little(t, left < 1 ? 1 : left < SLEEP_MS ? (int)left : SLEEP_MS);
+    bool ready = w->ready(w->context);
+    if (!ready) sleep_a_little(t, left < 1 ? 1 : left < SLEEP_MS ? (int)left : SLEEP_MS);
     atomic_store_explicit(&t->sleeping, false, memory_order_relaxed);
+    if (ready) return LGT_OK;
   }
   return LGT_OK;
 }

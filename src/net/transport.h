@@ -76,7 +76,8 @@ void lgt_transport_cancel(lgt_transport *transport, lgt_request *request);
 /* Let messages move; true if something happened. */
 bool lgt_transport_progress(lgt_transport *transport);
 /* Until ready() says so: while messages move, it looks often; then it sleeps until a message comes, somebody calls
- * lgt_transport_wake, or 100 ms have passed.  `what` completes "waits ..." in messages: "for task 'matmul'". */
+ * lgt_transport_wake, or 100 ms have passed.  ready() is not called again once it has said so.  `what` completes
+ * "waits ..." in messages: "for task 'matmul'". */
 lgt_status lgt_transport_until(lgt_transport *transport, bool (*ready)(void *context), void *context, const char *what);
 void lgt_transport_wake(lgt_transport *transport); /* any thread; cheap while nobody sleeps */
 

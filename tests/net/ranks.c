@@ -161,6 +161,37 @@ static void waking(void) {
   need(quick, "a wait ended by another thread takes 40 ms, and %d looks", looks);
 }
 
+/* Ready at the n-th look after 30 ms: the thread sleeps between looks by then. */
+static struct {
+  int64_t begin;
+  int looks, at;
+  bool said, again;
+} once;
+static bool is_ready_once(void *context) {
+  (void)context;
+  once.again |= once.said;
+  if (lgt_wire_now() - once.begin >= 30) once.said |= ++once.looks == once.at;
+  return once.said;
+}
+static void *waker(void *context) {
+  for (int i = 0; i < 60; i++) usleep(1000), lgt_transport_wake(context);
+  return NULL;
+}
+
+/* What was ready may be gone afterwards: who has said so is not asked again. */
+static void asking(void) {
+  for (int at = 1; at <= 4; at++) {
+    pthread_t thread;
+    once.begin = lgt_wire_now();
+    once.looks = 0, once.at = at;
+    once.said = once.again = false;
+    pthread_create(&thread, NULL, waker, T);
+    good(lgt_transport_until(T, is_ready_once, NULL, "for a look"), "until");
+    pthread_join(thread, NULL);
+    need(!once.again, "a wait that ends with look %d asks no more", at);
+  }
+}
+
 static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 /* ms, the median on the rank where it is the longest, that a message takes to a rank that sleeps. */
@@ -202,6 +233,7 @@ static void messages(void) {
   cancelling();
   mismatches();
   waking();
+  asking();
   dozing();
 }
 

@@ -438,7 +438,6 @@ lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out) {
   lgt_status status = enter_isa(config->isa);
   if (status) return status;
   pthread_once(&path_once, find_emitter);
-  status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of kernels"); /* unless all goes well */
   lgt_kernels *kernels = lgt_mem_zalloc(sizeof *kernels);
   if (!kernels) goto fail;
   kernels->config = config;
@@ -460,7 +459,7 @@ fail_kernels:
   lgt_mem_free(kernels);
 fail:
   leave_isa();
-  return status;
+  return lgt_err(LGT_NO_MEMORY, "out of memory for the table of kernels");
 }
 
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile) { kernels->profile = profile; }

@@ -56,7 +56,7 @@ struct lgt_peers {
   /* Let messages go on; true if something happened. */
   bool (*progress)(lgt_peers *peers);
   /* Until ready() says so, progress goes on; the thread sleeps while nothing happens, and looks again when somebody
-   * calls wake.  `what` completes "waits ..." in messages. */
+   * calls wake.  ready() is not called again once it has said so.  `what` completes "waits ..." in messages. */
   void (*until)(lgt_peers *peers, bool (*ready)(void *context), void *context, const char *what);
   void (*wake)(lgt_peers *peers);
   /* Set by the runtime: work a little on launched tasks and their messages; true if something happened.  A wait for anything
