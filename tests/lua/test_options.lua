@@ -4,6 +4,8 @@ local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np, lgt = require "array", require "lgt"
 local sparse, solvers = require "sparse", require "solvers"
 
+local here = arg[0]:match("[^/]*$") .. ":" -- Lua shortens long paths, from the left
+
 local matrix = np.array { { 9, 1, 0, 2 }, { 1, 8, 1, 0 }, { 0, 1, 7, 1 }, { 2, 0, 1, 9 } } + 0.5
 local vector, places = np.array { 1.5, 2.5, 0.5, 3.5 }, np.array({ 1, 3, 2, 4 }, { dtype = "int64" })
 local csr = sparse.csr_array(matrix)
@@ -121,7 +123,7 @@ local function why_taken(f, list, n)
   local ok, message = pcall(f.call, unpack(list, 1, n + 1))
   list[n + 1] = nil
   if ok then return ("%s drops an option behind %d arguments"):format(f.name, n) end
-  if not tostring(message):find(arg[0], 1, true) then return ("%s: %s"):format(f.name, message) end
+  if not tostring(message):find(here, 1, true) then return ("%s: %s"):format(f.name, message) end
   return why_unknown(f, tostring(message))
 end
 
@@ -179,7 +181,7 @@ local function why_badly_answered(f, list, n, option, value)
   end)
   if ok then return nil end
   message = tostring(message)
-  local ours = message:find(arg[0], 1, true)
+  local ours = message:find(here, 1, true)
   for _, luas in ipairs { "attempt to", "bad argument", "cannot convert", "invalid option" } do
     ours = ours and not message:find(luas, 1, true)
   end
