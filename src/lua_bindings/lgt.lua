@@ -19,7 +19,7 @@
 --
 -- C never calls Lua and never runs the collector.
 
-local binding = ... -- from luaopen_lgt: {runtime, library, headers, roots, line, next}
+local binding = ... -- from luaopen_lgt: {runtime, library, headers, roots, line}
 local band = require("bit").band
 local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
@@ -31,11 +31,8 @@ local lgt = { dtypes = dtypes, bodies = bodies, is_value = bodies.is_value }
 
 lgt.ranks = ranks -- what libraries need that open files or look outside: see lgt/ranks.lua
 
--- LuaJIT's `next`, whose order is another one on each rank: for libraries, where order does not matter.  What LuaJIT
--- compiled for it before April 2022, as Debian 12's does, may keep half of an address
--- (github.com/LuaJIT/LuaJIT/issues/829).  Versions that are numbered by dates do not; for others it is a function that
--- LuaJIT only calls.
-lgt.next = jit.version:find("2%.1%.%d%d%d%d") and (ranks and ranks.next or next) or binding.next
+-- The one that visits entries as they come, in another order on each rank: for libraries, where order does not matter.
+lgt.next = ranks and ranks.next or next
 -- The keys and values of a table whose keys have no order, which pairs refuses on several ranks.
 function lgt.unordered(t) return lgt.next, t, nil end
 

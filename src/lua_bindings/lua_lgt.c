@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "lua_pairs.h"
 #include "lua_ranks.h"
 #include "lua_support.h"
 #include "runtime/runtime.h"
@@ -152,15 +153,6 @@ static int line_number(lua_State *L) {
   return 1;
 }
 
-/* Lua's `next`, as a function that LuaJIT does not know: lgt.lua says what for. */
-static int next_entry(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 2);
-  if (lua_next(L, 1)) return 2;
-  lua_pushnil(L);
-  return 1;
-}
-
 /* ---- the runtime ------------------------------------------------------------------------------ */
 
 /* For reports to the other ranks. */
@@ -206,9 +198,7 @@ int luaopen_lgt(lua_State *L) {
   tell_lines(b->rt, true);
   lua_pushfstring(L, "%s/lgt.lua", b->at->runtime_lua);
   if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
-  lua_createtable(L, 0, 6);
-  lua_pushcfunction(L, next_entry);
-  lua_setfield(L, -2, "next");
+  lua_createtable(L, 0, 5);
   lua_pushlightuserdata(L, b); /* the registry keeps it */
   lua_newtable(L);
   lua_pushcclosure(L, line_number, 2);
@@ -263,6 +253,7 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   lua_pushcfunction(L, luaopen_lgt);
   lua_setfield(L, -2, "lgt");
   lua_pop(L, 2);
+  lgt_lua_mend_pairs(L);
   return config && config->peers ? enter_ranks(L, config, at) : LGT_OK;
 }
 

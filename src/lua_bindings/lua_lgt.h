@@ -31,7 +31,8 @@ extern "C" {
 /* Make `require "lgt"`, "array", ... work in L.  `config` (may be NULL) is copied when the runtime opens
  * and must live until then.  Fails if the Lua libraries cannot be found.  Where `config` is that of several ranks
  * (lgt_ranks_open), the functions of Lua that look outside, such as os.time and io.open, are replaced in L by such
- * as give the same on all ranks, and only rank 0 prints; so L needs its standard libraries by then. */
+ * as give the same on all ranks, and only rank 0 prints; so L needs its standard libraries by then.  The same is true
+ * of `next` and `pairs` with a LuaJIT of before April 2022, whose own are compiled wrongly at times. */
 lgt_status lgt_lua_open(lua_State *L, const lgt_config *config);
 /* Let scripts use the host's runtime, which must outlive L.  Before the first `require "lgt"`; after
  * lgt_lua_open, or instead of it.  A runtime serves one lua_State at a time. */
