@@ -510,22 +510,29 @@ void lgt_attempt_release(lgt_attempt *try) {
   try->pointed = false;
 }
 
+/* Ways to get memory: each is tried once those before it help no more. */
+enum {
+  WAIT,       /* for tasks in flight */
+  EVICT,      /* what is in a device's memory, and nobody needs there now: as often as that helps */
+  EVICT_ALL,  /* blocks of other sizes may be in the way */
+  GO_TO_HOST, /* where the group runs then */
+  NONE
+};
+
 bool lgt_attempt_make_room(lgt_attempt *try, bool last) {
   lgt_binder *binder = try->binder;
-  enum { WAIT, EVICT, EVICT_ALL, GO_TO_HOST, NONE };
   lgt_attempt_release(try);
   if (try->ways == WAIT) {
     try->ways = EVICT;
     if (binder->njob) return lgt_job_retire(binder, true), true;
   }
   if (binder->map->nmemory == 1) return false;
-  if (try->ways ==
-      EVICT) { /* a device's memory may be full of what nobody needs there now: as often as that helps */
+  if (try->ways == EVICT) {
     if (lgt_evict_garbage(binder)) return false;
     if (lgt_evict(binder)) return true;
     try->ways = EVICT_ALL;
   }
-  if (try->ways == EVICT_ALL) { /* blocks of other sizes may be in the way */
+  if (try->ways == EVICT_ALL) {
     try->ways = GO_TO_HOST;
     if (!lgt_evict_all(binder)) return true;
   }

@@ -144,6 +144,17 @@ static bool begin_job(lgt_binder *binder, int steps, int instances, lgt_memory *
   return out->job;
 }
 
+/* The instances of a reduction among those of the group's slots: of the values, of the positions. */
+static void of_slots(lgt_instance *const *inst, const lgt_fold *f, lgt_instance *out[2]) {
+  out[0] = inst[f->slot];
+  out[1] = f->at_slot < 0 ? NULL : inst[f->at_slot];
+}
+
+static void touch(folding *in, lgt_instance *const inst[2]) {
+  lgt_job_touch(in->job, inst[0]);
+  lgt_job_touch(in->job, inst[1]);
+}
+
 /* A step: the results of one tile of the space are folded into `to`; without `from`, they become the identity.
  * Both are instances: of the values, of the positions. */
 static lgt_status add_fold(lgt_binder *binder, const lgt_plan_group *group, const lgt_fold *f,
@@ -187,10 +198,10 @@ lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_
   if (!begin_job(binder, nfold, 2 * nfold, place, &in)) return LGT_NO_MEMORY;
   for (int k = 0; k < nfold && !status; k++) {
     const lgt_fold *f = &fold[k];
-    lgt_instance *to[2] = {private[f->slot], f -> at_slot < 0 ? NULL : private[f->at_slot]};
+    lgt_instance *to[2];
     if (lgt_bound_lacks(bound, f->loop) >= 0) continue;
-    lgt_job_touch(in.job, to[0]);
-    lgt_job_touch(in.job, to[1]);
+    of_slots(private, f, to);
+    touch(&in, to);
     lgt_rect tile = lgt_group_tile(bound->group, f->loop, point->colour);
     status = add_fold(binder, bound->group, f, &tile, to, NULL, &in);
   }
@@ -199,20 +210,34 @@ lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_
 
 /* The instances of a reduction: its buffers, or those of the slots. */
 static void targets(const lgt_bound *bound, const lgt_fold *f, bool buffers, lgt_instance *to[2]) {
-  to[0] = buffers ? f->value : bound->inst[f->slot];
-  to[1] = buffers ? f->at : f->at_slot < 0 ? NULL : bound->inst[f->at_slot];
+  if (!buffers) return of_slots(bound->inst, f, to);
+  to[0] = f->value;
+  to[1] = f->at;
 }
 
-/* The private results of one point, where they are folded. */
+/* The private results of one point, where they are folded: copies, if the point worked elsewhere. */
 static void results(const lgt_bound *bound, const lgt_fold *f, int point, lgt_instance *from[2]) {
-  from[0] = lgt_fold_result(bound, point, f->slot);
-  from[1] = f->at_slot < 0 ? NULL : lgt_fold_result(bound, point, f->at_slot);
+  int first = point * bound->group->nslot;
+  lgt_instance *away[2];
+  of_slots(bound->points->private + first, f, from);
+  of_slots(bound->points->away + first, f, away);
+  for (int k = 0; k < 2; k++)
+    if (away[k]) from[k] = away[k];
 }
 
-/* One task: the private results of this rank's points into buffers or the slots, which begin as the identity if they are
- * buffers or fresh.  Each reduction has a task of its own, because it fails for itself. */
+/* All that is read is listed: next come the targets, which begin as the identity if they are `fresh`. */
+static lgt_status begin_targets(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f,
+                                lgt_instance *const to[2], bool fresh, folding *in) {
+  in->job->nread = in->job->ntouched;
+  touch(in, to);
+  if (!fresh && !to[1] && !(f->in->aux & LGT_REDUCE_FRESH)) return LGT_OK;
+  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  return add_fold(binder, bound->group, f, &whole, to, NULL, in);
+}
+
+/* One task: the private results of this rank's points into buffers, which begin as the identity, or into the slots.  Each
+ * reduction has a task of its own, because it fails for itself. */
 static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f, bool buffers) {
-  const lgt_plan_group *group = bound->group;
   const lgt_points *points = bound->points;
   folding in;
   lgt_instance *to[2], *from[2];
@@ -220,19 +245,13 @@ static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const 
   if (!begin_job(binder, points->count + 1, 2 * points->count + 2, to[0]->memory, &in)) return LGT_NO_MEMORY;
   for (int c = 0; c < points->count; c++) {
     results(bound, f, c, from);
-    lgt_job_touch(in.job, from[0]);
-    lgt_job_touch(in.job, from[1]);
+    touch(&in, from);
   }
-  in.job->nread = in.job->ntouched;
-  lgt_job_touch(in.job, to[0]);
-  lgt_job_touch(in.job, to[1]);
-  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
-  bool fresh = buffers || to[1] || f->in->aux & LGT_REDUCE_FRESH;
-  lgt_status status = fresh ? add_fold(binder, group, f, &whole, to, NULL, &in) : LGT_OK;
+  lgt_status status = begin_targets(binder, bound, f, to, buffers, &in);
   for (int c = 0; c < points->count && !status; c++) {
-    lgt_rect tile = lgt_group_tile(group, f->loop, points->point[c].colour);
+    lgt_rect tile = lgt_group_tile(bound->group, f->loop, points->point[c].colour);
     results(bound, f, c, from);
-    if (from[0]) status = add_fold(binder, group, f, &tile, to, from, &in);
+    if (from[0]) status = add_fold(binder, bound->group, f, &tile, to, from, &in);
   }
   return end_job(binder, bound, &in, status);
 }
@@ -244,14 +263,9 @@ static lgt_status fold_buffer(lgt_binder *binder, const lgt_bound *bound, const 
   targets(bound, f, false, to);
   targets(bound, f, true, from);
   if (!begin_job(binder, 2, 4, to[0]->memory, &in)) return LGT_NO_MEMORY;
-  lgt_job_touch(in.job, from[0]);
-  lgt_job_touch(in.job, from[1]);
-  in.job->nread = in.job->ntouched;
-  lgt_job_touch(in.job, to[0]);
-  lgt_job_touch(in.job, to[1]);
+  touch(&in, from);
+  lgt_status status = begin_targets(binder, bound, f, to, false, &in);
   lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
-  bool fresh = to[1] || f->in->aux & LGT_REDUCE_FRESH;
-  lgt_status status = fresh ? add_fold(binder, bound->group, f, &whole, to, NULL, &in) : LGT_OK;
   if (!status) status = add_fold(binder, bound->group, f, &whole, to, from, &in);
   return end_job(binder, bound, &in, status);
 }

@@ -34,11 +34,6 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
 /* Before a point's task, if it is a device's: a task that fills the private instances (nslot of them). */
 lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold, const lgt_point *point,
                           lgt_instance *const *private);
-/* What a point has reduced, where that is folded: a copy, if the point worked elsewhere. */
-static inline lgt_instance *lgt_fold_result(const lgt_bound *bound, int point, int slot) {
-  int at = point * bound->group->nslot + slot;
-  return bound->points->away[at] ? bound->points->away[at] : bound->points->private[at];
-}
 /* After the point tasks: submit the folds.  `status` says whether the point tasks were launched, and the other ranks are told
  * if they were not. */
 lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold, lgt_status status);

@@ -325,7 +325,7 @@ static bool is_aligned(const plan *p, const place *at) {
   int64_t bits = at->base;
   for (int d = 0; d < p->n - 1; d++)
     if (p->shape->extent[d] > 1) bits |= at->stride[d];
-  return bits % 16 == 0;
+  return bits % VECTOR_BYTES == 0;
 }
 
 /* A block for each unit, whose threads are over columns and rows.  False: units are many, or small. */
@@ -515,7 +515,7 @@ const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest)
   int64_t *base = (int64_t *)(launch->param + sizeof(lgt_grid_head));
   for (int a = 0; a < loop->naccess; a++) {
     base[a] = nest->base[a].index;
-    if (base[a] % 16 && is_vector(&loop->access[a])) aligned = 0;
+    if (base[a] % VECTOR_BYTES && is_vector(&loop->access[a])) aligned = 0;
   }
   memcpy(launch->param + offsetof(lgt_grid_head, aligned), &aligned, sizeof aligned);
   size_t bytes = loop->nparam * sizeof *nest->param;

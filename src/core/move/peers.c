@@ -42,9 +42,8 @@ static void until(lgt_peers *p, bool (*ready)(void *), void *context, const char
 static void wake(lgt_peers *p) { (void)p; }
 static bool checkpoint(lgt_peers *p) { return (void)p, false; }
 static void note(lgt_peers *p, const lgt_operation *operation) { (void)p, (void)operation; }
-static uint32_t name(lgt_peers *p, const char *text) {
-  return (void)p, (void)text, 1;
-} /* one for all: nobody asks */
+/* One for all texts: nobody asks. */
+static uint32_t name(lgt_peers *p, const char *text) { return (void)p, (void)text, 1; }
 static void give_up(lgt_peers *p, const char *reason) {
   (void)p;
   lgt_err(LGT_SYSTEM, "%s", reason);
