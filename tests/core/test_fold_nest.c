@@ -26,7 +26,7 @@ static void draw(int dtype, char *data, int n, unsigned *seed) {
     *seed = *seed * 1664525 + 1013904223;
     int x = (int)(*seed >> 24) % 7 - 3;
     lgt_scalar value = {.range = {0, 0}};
-    if (lgt_dtype_is_float(dtype)) value.f = *seed >> 12 & 1 ? strange[*seed >> 16 & 3] : x * 1.1;
+    if (lgt_dtype_is_float(dtype)) value.f = *seed >> 12 & 1 ? strange[(*seed >> 16) % 5] : x * 1.1;
     else value.i = dtype == LGT_BOOL ? x > 0 : x;
     lgt_dtype_store(dtype, data + i * lgt_dtype_size(dtype), value);
   }

@@ -92,9 +92,8 @@ TEST(blocks_that_come_and_go_are_kept_by_size) {
   memset(same, 1, 1000);
   memset(larger, 1, 1025);
   lgt_blocks_give(&blocks, same, 1000);
-  lgt_mem_fail_at(1);
-  CHECK(!lgt_blocks_take(&blocks,
-                         1000)); /* a kept block counts as an allocation, so that tests may make it fail */
+  lgt_mem_fail_at(1); /* a kept block counts as an allocation, so that tests may make it fail */
+  CHECK(!lgt_blocks_take(&blocks, 1000));
   lgt_mem_fail_at(0);
   lgt_blocks_give(&blocks, larger, 1025);
   for (int i = 0; i < MANY; i++) CHECK((block[i] = lgt_blocks_take(&blocks, 1)) != NULL);

@@ -21,12 +21,12 @@ def owners(shape, grid):
     return domain
 
 
-def halo_bytes(n, m, grid, ranks, local):
-    """What each rank sends for a 5-point stencil on the inner n x m points of a padded array in tiles."""
-    domain = owners((n + 2, m + 2), grid)
+def halos(n, m, grid, ranks, local=1):
+    """What each rank sends where the inner points of n x m, in tiles, read their four neighbours."""
+    domain = owners((n, m), grid)
     wanted = set()  # (who wants it, element)
-    for i in range(1, n + 1):
-        for j in range(1, m + 1):
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
             for x, y in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)):
                 if domain[x, y] // local != domain[i, j] // local:
                     wanted.add((domain[i, j], x, y))
@@ -34,6 +34,16 @@ def halo_bytes(n, m, grid, ranks, local):
     for _, x, y in wanted:
         sent[domain[x, y] // local] += 8
     return sent
+
+
+def steps(text, ranks, expected, local=1):
+    """In each step of the script every rank sends so many bytes."""
+    def check():
+        got = measured(text, ranks, local)
+        if isinstance(got, str):
+            return got
+        return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
+    return check
 
 
 STENCIL = """
@@ -52,13 +62,7 @@ sent("step", 10, step)
 
 
 def stencil(n, m, grid, ranks, local=1):
-    def check():
-        got = measured(STENCIL % (n, m), ranks, local)
-        if isinstance(got, str):
-            return got
-        expected = halo_bytes(n, m, grid, ranks, local)
-        return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
-    return check
+    return steps(STENCIL % (n, m), ranks, halos(n + 2, m + 2, grid, ranks, local), local)
 
 
 case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
@@ -87,21 +91,6 @@ def siblings():
 case("what siblings have in several pieces is found", siblings)
 
 # ---- programs in time steps: what their arrays need of each other's tiles, once each, and nothing else ------
-
-def halos(n, m, grid, reads, ranks):
-    """What each rank sends where the inner points of n x m read these neighbours: elements of 8 bytes."""
-    domain = owners((n, m), grid)
-    wanted = set()
-    for i in range(1, n - 1):
-        for j in range(1, m - 1):
-            wanted |= {(domain[i, j], i + di, j + dj) for di, dj in reads if domain[i + di, j + dj] != domain[i, j]}
-    sent = [0] * ranks
-    for _, x, y in wanted:
-        sent[domain[x, y]] += 8
-    return sent
-
-
-CROSS = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 
 WAVE = """
 local n = 60
@@ -137,19 +126,10 @@ sent("step", 10, step)
 """
 
 
-def steps(text, ranks, expected):
-    def check():
-        got = measured(text, ranks)
-        if isinstance(got, str):
-            return got
-        return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
-    return check
-
-
 for ranks, grid in ((2, (2, 1)), (4, (2, 2))):
-    case(f"a wave with open edges sends its halos, {ranks} ranks", steps(WAVE, ranks, halos(60, 60, grid, CROSS, ranks)))
-    case(f"two grids in turn send their halos, {ranks} ranks",
-         steps(JACOBI, ranks, [2 * b for b in halos(60, 60, grid, CROSS, ranks)]))
+    once = halos(60, 60, grid, ranks)
+    case(f"a wave with open edges sends its halos, {ranks} ranks", steps(WAVE, ranks, once))
+    case(f"two grids in turn send their halos, {ranks} ranks", steps(JACOBI, ranks, [2 * b for b in once]))
 
 # A padded vector is cut like the vector, with what pads it at its ends; fluxes at the cells' edges, one more, likewise.
 BURGERS = """
@@ -220,17 +200,13 @@ sent("step", 10, step)
 """
 
 
-def pages(ranks=4, n=400):
-    got = measured(PAGES, ranks)
-    if isinstance(got, str):
-        return got
+def pages(ranks, n=400):
     tile = n // ranks
     wanted = {(i // tile, (i * i + 7 * k) % n) for i in range(n) for k in (1, 2, 3)}
-    sent = [8 * sum(1 for who, j in wanted if j // tile == rank and who != rank) for rank in range(ranks)]
-    return None if [b for b, _ in got["step"]] == sent else f"sent {got['step']} instead of {sent}"
+    return [8 * sum(1 for who, j in wanted if j // tile == rank and who != rank) for rank in range(ranks)]
 
 
-case("ranks of pages send what links lead to", pages)
+case("ranks of pages send what links lead to", steps(PAGES, 4, pages(4)))
 
 SCAN = """
 local n = 30000
@@ -334,7 +310,7 @@ def cg():
     got = measured(CG, 4)
     if isinstance(got, str):
         return got
-    expected = [halo + 2 * 8 for halo in halo_bytes(126, 20, (4, 1), 4, 1)]
+    expected = [halo + 2 * 8 for halo in halos(128, 22, (4, 1), 4)]
     return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
 
 

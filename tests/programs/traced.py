@@ -91,7 +91,7 @@ def main():
             print(f"{name:18} {total:8} {each} {overall:6.2f} {first:11} {at} {rest:6.3f}", flush=True)
         else:
             print(f"{name:18} {total:8} {each} {overall:6.2f}           -         -      -", flush=True)
-        print(f"{'ok' if good else 'FAIL'} {name} is replayed")
+        print(f"ok {name} is replayed" if good else f"FAIL {name}: it is replayed too late, or too little of it")
         failed += not good
     sys.exit(1 if failed else 0)
 

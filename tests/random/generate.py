@@ -2,8 +2,7 @@
 
 The generator runs what it writes: every candidate statement is tried on a Machine, and what the
 machine rejects (shapes, domains, undecidable comparisons) is thrown away.  So programs are valid by
-construction.  A loop's body is written on a copy of the machine, during its first turn; the loop gets
-as many turns as the machine can follow.
+construction.  loops.py makes loops, branches and coroutines.
 
 A program has a profile: which dtypes, how large, how deep expressions are, and what it does most
 (stencils over views, broadcasting, in-place writes through aliases, reductions, loops).
@@ -12,7 +11,7 @@ import random
 
 from loops import Loops
 from machine import CALLS, KINDS, OPS_AT, Arr, Machine, Num, Reject
-from program import IN_PLACE, Program
+from program import Program
 from turns import Break
 
 BINARY = ["add", "subtract", "multiply", "add", "subtract", "multiply", "divide", "maximum", "minimum"]
@@ -756,6 +755,3 @@ class Generator(Loops):
 
 def generate(seed, without=()):
     return Generator(seed, without).program()
-
-
-IN_PLACE_NAMES = sorted(IN_PLACE)

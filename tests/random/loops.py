@@ -1,8 +1,8 @@
-"""Loops of random programs: how the generator (generate.py) makes them.
+"""Loops, branches and coroutines of random programs: how the generator (generate.py) makes them.
 
-A body is written on a copy of the machine, during its first turn; the loop gets as many turns as the machine can follow.
-Loops are nested, check something every k turns, end early, swap and rebind what they work on, keep it in tables, work on
-other slices in each turn or on longer ones, and two of them run as coroutines that take turns.
+A body is written on a copy of the machine, during its first turn; the loop gets as many turns as the machine can
+follow.  Loops are nested, check something every k turns, end early, swap and rebind what they work on, keep it in
+tables, work on other slices in each turn or on longer ones, and two of them run as coroutines that take turns.
 """
 from machine import KINDS, Num, Reject
 from turns import Break
@@ -25,7 +25,8 @@ def moved(block, by, grow):
 
 
 class Loops:
-    """Part of a Generator, which has rng, machine, profile, fixed, statement, emit, rebind, pick, type_of, fit."""
+    """Part of a Generator, which has rng, machine, profile, fixed, statement, emit, pick, number, type_of, other_operand,
+    rebind, read, flush."""
 
     def body(self, depth, count, ends=(), loop=False):
         """A block, written while it runs on a copy of the machine; the copy and the block.  `ends`: makers of what it has

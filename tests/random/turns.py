@@ -11,7 +11,7 @@ class Break(Exception):
 
 
 class Turns:
-    """Part of a Machine, which has env, step, array, bind, looked_at, extents."""
+    """Part of a Machine, which has env, run, step, array, bind, looked_at."""
 
     def __init__(self):
         self.turns = []
