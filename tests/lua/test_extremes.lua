@@ -1,7 +1,7 @@
 -- min, max and their positions beside plain loops in Lua: where equal elements, NaN, both zeros and infinities lie, and
 -- lengths around those at which kernels take another path.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
-local np = require "array"
+local np, lgt = require "array", require "lgt"
 
 local inf, nan = 1 / 0, 0 / 0
 
@@ -89,6 +89,17 @@ check.case("axes", function()
       assert(tonumber(at[i]:item()) == wanted)
     end
   end
+end)
+
+-- A function that is called for many elements at a time makes phases; what makes the index is needed in two of them.
+check.case("the place of the least beside functions of places", function()
+  local failed = lgt.stats().kernels_failed
+  local x, place = np.round(np.sin(np.arange(5000)) * 50), np.arange(5000) * 3 + 1
+  local size, mixed = np.abs(x), (place * 5 + 7) % (place + 2)
+  local at = np.argmin(size)
+  assert(size[1]:item() == 0 and tonumber(at:item()) == 1)
+  assert(tonumber(mixed[2]:item()) == 3 and tonumber(mixed[5000]:item()) == 14997)
+  assert(lgt.stats().kernels_failed == failed)
 end)
 
 check.done()
