@@ -89,7 +89,7 @@ typedef struct lgt_front {
   uint32_t nlayouts;
   uint32_t epoch;        /* changes when numbers of layouts that no array has were given back; kept by the runtime */
   uint32_t line;         /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
-  uint32_t all_lines;    /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
+  uint32_t all_lines;    /* 1: launches should all say their lines: ranks are compared, or a profile or a trace is written */
   uint32_t reproducible; /* 1: results must not depend on how arrays are cut; kept by the runtime */
   uint32_t collect;      /* lgt_collect: what the last call that may ask for a collection asks for */
 } lgt_front;

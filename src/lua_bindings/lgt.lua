@@ -382,9 +382,10 @@ function lgt.like(layout) return checked(C.lgt_layout_join(rt, layouts[layout].d
 
 local all_lines, LARGE = front.all_lines ~= 0, C.LGT_LAYOUT_LARGE
 -- The source line for a launch, if an array of this layout is big enough that it is worth remembering; else 0.
--- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile.
+-- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile, and
+-- to a trace that the script names, when it is recorded.
 function lgt.line_for(layout)
-  return (all_lines or band(layouts[layout].flags, LARGE) ~= 0) and binding.line() or 0
+  return (front.all_lines ~= 0 or band(layouts[layout].flags, LARGE) ~= 0) and binding.line() or 0
 end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------

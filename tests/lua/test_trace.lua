@@ -219,12 +219,15 @@ check.case("... though it looks at values, at the same places", function()
   check.equal(stats.launches_replayed, 5 * 6)
 end)
 
--- A trace whose third turn is another one: what is said once, and how many launches of it go along the others.
+-- A trace whose third turn is another one: what is said once, with a line of f, and how many launches of it go along
+-- the others.
 local function ill_formed(name, pattern, f, replayed)
   check.case("a named trace with " .. name, function()
     local stats, said = named(name, f)
     check.that(lgt.rank() > 0 or said:gsub(" at %S-:%d+", ""):find(pattern), said)
     check.that(not said:find("\n."), said)
+    local where, at = debug.getinfo(f, "S"), tonumber(said:match(" at %S*test_trace%.lua:(%d+)"))
+    check.that(lgt.rank() > 0 or at and at >= where.linedefined and at <= where.lastlinedefined, said)
     check.that(stats.traces_aborted >= 1)
     check.equal(stats.launches_replayed, replayed)
   end)
@@ -242,7 +245,8 @@ ill_formed("fewer launches", ended, function(turn, x)
   local y = x * 0.5 + 1
   return turn == 3 and y or np.sqrt(y)
 end, 3 + 3 + 3)
-ill_formed("more launches", "it had 2 launches before, and now goes on with sqrt", function(turn, x)
+local more = "it had 2 launches before, the last of them add, and now goes on with sqrt"
+ill_formed("more launches", more, function(turn, x)
   local y = x * 0.5 + 1
   return turn == 3 and np.sqrt(y) or y
 end, 2 + 2 + 2 + 2)

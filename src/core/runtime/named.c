@@ -15,10 +15,17 @@ static void note_trace(lgt_runtime *rt, const char *name) {
                                                .parts = lgt_operation_part(LGT_PART_NUMBERS, hash)});
 }
 
+/* Of a trace that is recorded all launches say their lines: another time they may be what was there before. */
+static void want_lines(lgt_runtime *rt) {
+  const lgt_manual *manual = &rt->tracer.manual;
+  rt->front.all_lines = rt->config->peers || rt->profile || (manual->now && manual->recording);
+}
+
 lgt_status lgt_trace_begin(lgt_runtime *rt, const char *name) {
   lgt_status status = lgt_flush(rt);
   note_trace(rt, name);
   if (!status) status = lgt_tracer_begin(&rt->tracer, name, rt->target);
+  want_lines(rt);
   return status;
 }
 
@@ -35,11 +42,12 @@ static const char *difference_text(lgt_runtime *rt, const char *name) {
   char was[200], is[200];
   if (!rt->text && !(rt->text = lgt_mem_alloc(LGT_TEXT_ROOM)))
     return "a trace had other launches than before";
-  if (d->expected.kind) put_launch(rt, &d->expected, was, sizeof was);
+  put_launch(rt, d->expected.kind ? &d->expected : &d->last, was, sizeof was);
   if (d->is.kind) put_launch(rt, &d->is, is, sizeof is);
   if (!d->expected.kind)
-    snprintf(rt->text, LGT_TEXT_ROOM, "trace \"%s\": it had %d launches before, and now goes on with %s",
-             name, d->at, is);
+    snprintf(rt->text, LGT_TEXT_ROOM,
+             "trace \"%s\": it had %d launches before, the last of them %s, and now goes on with %s", name,
+             d->at, was, is);
   else if (!d->is.kind)
     snprintf(rt->text, LGT_TEXT_ROOM,
              "trace \"%s\": it ended%s after %d launches, where launch %d was %s before", name,
@@ -58,6 +66,7 @@ lgt_status lgt_trace_end(lgt_runtime *rt, const char **why) {
   lgt_status status = lgt_flush(rt);
   note_trace(rt, name);
   bool differs = lgt_tracer_end(&rt->tracer, why && !status);
+  want_lines(rt);
   if (why) *why = differs ? difference_text(rt, name) : NULL;
   return status;
 }

@@ -85,6 +85,7 @@ static void differ(lgt_manual *manual, lgt_manual_launch is, bool looked) {
   lgt_manual_difference *d = &manual->difference;
   d->at = manual->at;
   if (d->at < t->launches) d->expected = t->launch[d->at];
+  else d->last = t->launch[t->launches - 1];
   d->is = is;
   d->looked = looked;
 }

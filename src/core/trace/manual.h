@@ -35,6 +35,7 @@ typedef struct lgt_manual_trace {
 typedef struct lgt_manual_difference {
   int at;                         /* the launch, from 0; -1: there is none */
   lgt_manual_launch expected, is; /* without a kind: it should have ended, it ended */
+  lgt_manual_launch last;         /* if it should have ended: what was the last one */
   bool looked;                    /* it ended for the script looked at values, or the window was full */
 } lgt_manual_difference;
 
