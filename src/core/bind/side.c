@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/random.h"
 #include "memory/replica.h"
 #include "plan/inline.h"
 
@@ -134,10 +135,7 @@ static double return_of_all(const lgt_attempt *try) {
 /* ---- the choice -------------------------------------------------------------------------------------------- */
 
 static bool at_random(lgt_side *side) { /* for tests */
-  side->jitter ^= side->jitter << 13;
-  side->jitter ^= side->jitter >> 7;
-  side->jitter ^= side->jitter << 17;
-  return side->jitter >> 32 & 1;
+  return lgt_random_next(&side->jitter) >> 32 & 1;
 }
 
 /* Loops of the group for which devices have no code yet; -1: and cannot get any. */

@@ -20,6 +20,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/random.h"
+
 enum { GRAIN = 256, MOST_NAP_US = 60 };
 
 typedef struct block {
@@ -128,14 +130,8 @@ static void release(lgt_device *device, void *address, size_t bytes) {
 
 /* ---- what a queue's thread does --------------------------------------------------------------------- */
 
-static uint64_t draw(lgt_queue *queue) {
-  queue->random ^= queue->random << 13;
-  queue->random ^= queue->random >> 7;
-  return queue->random ^= queue->random << 17;
-}
-
 static void dawdle(lgt_queue *queue) {
-  uint64_t r = draw(queue);
+  uint64_t r = lgt_random_next(&queue->random);
   if (r % 4 == 0) usleep((useconds_t)(r / 4 % MOST_NAP_US));
   else sched_yield();
 }

@@ -324,6 +324,7 @@ typedef struct lgt_fuser {
   int64_t cache_bytes;                   /* of the last-level cache */
   double collection_ns;                  /* what a collection costs (lgt_collected) */
   int64_t most_saved;                    /* bytes of former contents that a group may leave to recipes */
+  uint64_t jitter;                       /* state of random choices, for tests; 0: none */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
   lgt_plan **table;                      /* owned, open addressing by hash */
   uint32_t count, mask;

@@ -22,6 +22,7 @@
 #include <xxhash.h>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
 #include "plan/shift.h"
@@ -46,11 +47,7 @@ static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
 static bool at_random(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
-  if (!rt->jitter) return false;
-  rt->jitter ^= rt->jitter << 13;
-  rt->jitter ^= rt->jitter >> 7;
-  rt->jitter ^= rt->jitter << 17;
-  return rt->jitter % 4 == 0;
+  return rt->jitter && lgt_random_next(&rt->jitter) % 4 == 0;
 }
 
 static int ask(lgt_runtime *rt, int what) {

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/random.h"
 
 /* DELAY: launches until a result is taken in, at first; MOST_DELAY: at most; of a search among fewer than LONG launches it is
  * less in proportion, but LEAST_DELAY.  COVERED: of so many launches no more than one went along no trace: there is nothing
@@ -256,13 +257,7 @@ void lgt_miner_token(lgt_miner *miner, uint64_t token) {
   miner->ring[miner->position++ & miner->mask] = (lgt_mined_launch){.token = token};
 }
 
-static bool at_random(lgt_miner *miner) {
-  if (!miner->random) return false;
-  miner->random ^= miner->random << 13;
-  miner->random ^= miner->random >> 7;
-  miner->random ^= miner->random << 17;
-  return miner->random % 4 == 0;
-}
+static bool at_random(lgt_miner *miner) { return miner->random && lgt_random_next(&miner->random) % 4 == 0; }
 
 /* How many launches before the end of sample number k are searched: 1, 2, 1, 4 ... samples, as long as the ring has them. */
 static int size_of(const lgt_miner *miner, int64_t k) {
