@@ -139,6 +139,50 @@ TEST(without_memory_nothing_changes) {
   lgt_close(rt);
 }
 
+/* Of a long store the elements on each k-th page. */
+static lgt_picks pages(int64_t first, int64_t n, int64_t k) {
+  enum { OF = LGT_THIN_PAGE / 8 };
+  lgt_runs *runs = lgt_runs_new(n);
+  for (int64_t i = 0; runs && i < n; i++) {
+    runs->run[i][0] = OF * (first + k * i);
+    runs->run[i][1] = runs->run[i][0] + 1;
+  }
+  if (runs) runs->count = runs->total = n;
+  return (lgt_picks){.runs = {runs}, .count = 1, .rest.ndim = -1};
+}
+
+/* What was refused is refused again, and takes no part of the memory that is left. */
+TEST(pages_are_there_or_they_are_not) {
+  enum { LONG = 1 << 20 };
+  open_domains();
+  lgt_id id = apply("a1 c1 add =0", vector(LONG), 0);
+  CHECK(!lgt_fence(rt));
+  lgt_store *x = store_of(id);
+  lgt_store_forget(&rt->map, x);
+  lgt_rect all = range(0, LONG);
+  lgt_memory *memory = rt->map.memory;
+  lgt_picks few = pages(0, 10, 1), many = pages(5, 500, 2), others = pages(1000, 20, 2);
+  CHECK(!lgt_acquire(&rt->binder, x, 0, memory, &all, LGT_USE_RECEIVE, NULL, &few));
+  lgt_instance *inst = x->replica[0].inst;
+  CHECK(inst->thin && inst->bytes == 10 * LGT_THIN_PAGE);
+  lgt_pool_trim(memory->pool);
+  lgt_pool_widen(memory->pool, 40 * LGT_THIN_PAGE - lgt_pool_left(memory->pool));
+  for (int turn = 0; turn < 3; turn++)
+    CHECK_EQ(lgt_acquire(&rt->binder, x, 0, memory, &all, LGT_USE_RECEIVE, NULL, &many), LGT_NO_MEMORY);
+  CHECK_EQ(inst->bytes, 10 * LGT_THIN_PAGE);
+  CHECK(!lgt_acquire(&rt->binder, x, 0, memory, &all, LGT_USE_RECEIVE, NULL, &others));
+  CHECK_EQ(inst->bytes, 30 * LGT_THIN_PAGE);
+  CHECK_EQ(lgt_pool_left(memory->pool), 20 * LGT_THIN_PAGE);
+  lgt_piece piece = {.rect = all, .runs = (lgt_runs *)many.runs[0]};
+  lgt_acquire_arrival(&rt->map, inst, &piece); /* but for three, which the first ones had */
+  CHECK_EQ(inst->bytes, (30 + 500 - 3) * LGT_THIN_PAGE);
+  CHECK_EQ(lgt_pool_left(memory->pool), (20 - 500 + 3) * LGT_THIN_PAGE);
+  lgt_runs_release((lgt_runs *)few.runs[0]);
+  lgt_runs_release((lgt_runs *)many.runs[0]);
+  lgt_runs_release((lgt_runs *)others.runs[0]);
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(an_instance_grows_by_a_halo_and_keeps_its_elements);
   RUN(what_is_far_away_lies_aside);
@@ -147,5 +191,6 @@ int main(void) {
   RUN(old_elements_come_from_where_they_are_new);
   RUN(one_domain_has_all_of_a_store);
   RUN(without_memory_nothing_changes);
+  RUN(pages_are_there_or_they_are_not);
   return check_done();
 }

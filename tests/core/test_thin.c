@@ -28,10 +28,17 @@ TEST(a_pool_counts_what_is_noted) {
   CHECK(lgt_pool_take_thin(pool, thin));
   CHECK_EQ(pool->used, 5 * PAGE);
   thin->data[500 * MB] = 1;
-  CHECK(lgt_pool_thicken(pool, lgt_thin_note(thin, 0, PAGE)));
+  CHECK(lgt_pool_thicken(pool, lgt_thin_note(thin, 0, PAGE), false));
   CHECK_EQ(pool->used, 6 * PAGE);
-  CHECK(!lgt_pool_thicken(pool, lgt_thin_note(thin, 100 * MB, 101 * MB))); /* they are in use all the same */
+  lgt_thin *more = noted(1000 * MB, 100 * MB - 3 * PAGE, 101 * MB - 3 * PAGE);
+  CHECK_EQ(lgt_thin_lacks(thin, more), MB);
+  CHECK(!lgt_pool_thicken(pool, MB, false));
+  CHECK_EQ(pool->used, 6 * PAGE);
+  CHECK(lgt_pool_thicken(pool, MB, true)); /* in any case */
   CHECK_EQ(pool->used, 6 * PAGE + MB);
+  lgt_thin_join(thin, more);
+  lgt_thin_free(more);
+  CHECK_EQ(lgt_thin_bytes(thin), 6 * PAGE + MB);
   lgt_pool_give_thin(pool, thin);
   CHECK_EQ(pool->used, pool->idle);
   thin = noted(1000 * MB, 0, 2 * MB);

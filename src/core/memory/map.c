@@ -207,12 +207,14 @@ lgt_instance *lgt_instance_new_thin(lgt_map *map, int domain, const lgt_layout *
   return inst;
 }
 
-bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, int64_t lo, int64_t hi) {
-  int64_t first = inst->rect.lo[0], step = inst->stride[0];
-  int64_t more = lgt_thin_note(inst->thin, (lo - first) * step, (hi - first) * step);
-  inst->bytes += more; /* in any case: a copy may be under way that touches them all the same */
-  count_live(map, more);
-  return !more || lgt_pool_thicken(map->pool, more);
+bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more, bool needed) {
+  int64_t bytes = lgt_thin_lacks(inst->thin, more);
+  if (!bytes) return true;
+  if (!lgt_pool_thicken(map->pool, bytes, needed)) return false;
+  lgt_thin_join(inst->thin, more);
+  inst->bytes += bytes;
+  count_live(map, bytes);
+  return true;
 }
 
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {

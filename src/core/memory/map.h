@@ -141,9 +141,9 @@ lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root,
 lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect);
 /* As lgt_instance_new, in a thin block, where what is going to be written is noted.  On success it owns the block. */
 lgt_instance *lgt_instance_new_thin(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect, lgt_thin *thin);
-/* Of a thin instance the elements from lo to hi - 1 along the first dimension are going to be written.  False: there is no
- * memory for them. */
-bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, int64_t lo, int64_t hi);
+/* Of a thin instance all that is noted in `more` is going to be written.  False: there is no memory for it, and nothing has
+ * changed.  `needed`: may exceed the budget. */
+bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more, bool needed);
 /* An instance over memory of the host program: the whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
 /* A buffer for `count` elements of `elem` bytes that are on their way.  `needed`: may exceed the budget. */

@@ -266,10 +266,10 @@ void lgt_pool_give_thin(lgt_pool *pool, lgt_thin *thin) {
   release(pool);
 }
 
-bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes) {
+bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes, bool needed) {
   acquire(pool);
-  bool good = charge(pool, bytes, pool->limit);
-  if (!good) pool->asked = bytes, pool->used += bytes;
+  bool good = charge(pool, bytes, needed ? INT64_MAX : pool->limit);
+  if (!good) pool->asked = bytes;
   release(pool);
   return good;
 }

@@ -66,8 +66,8 @@ void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded);
 bool lgt_pool_take_thin(lgt_pool *pool, lgt_thin *thin);
 /* The pool owns the block from now on. */
 void lgt_pool_give_thin(lgt_pool *pool, lgt_thin *thin);
-/* So many bytes more of a thin block count.  False: beyond the limit. */
-bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes);
+/* So many bytes more of a thin block count.  False: they may not, and do not.  `needed`: may exceed the limit. */
+bool lgt_pool_thicken(lgt_pool *pool, int64_t bytes, bool needed);
 /* Is there a free block for so many bytes?  *rounded is its size in any case. */
 bool lgt_pool_has(lgt_pool *pool, int64_t bytes, int64_t *rounded);
 /* Give free blocks back to the system. */

@@ -36,21 +36,25 @@ int64_t lgt_thin_note(lgt_thin *thin, int64_t lo, int64_t hi) {
   return (thin->count - before) * LGT_THIN_PAGE;
 }
 
+int64_t lgt_thin_lacks(const lgt_thin *thin, const lgt_thin *other) {
+  int64_t more = 0;
+  for (int64_t i = 0; i < words(thin); i++) more += __builtin_popcountll(other->page[i] & ~thin->page[i]);
+  return more * LGT_THIN_PAGE;
+}
+
+void lgt_thin_join(lgt_thin *thin, const lgt_thin *other) {
+  thin->count += lgt_thin_lacks(thin, other) / LGT_THIN_PAGE;
+  for (int64_t i = 0; i < words(thin); i++) thin->page[i] |= other->page[i];
+}
+
 bool lgt_thin_map(lgt_thin *thin) { return (thin->data = lgt_mem_reserve((size_t)thin->span)) != NULL; }
 
 bool lgt_thin_fits(const lgt_thin *thin, const lgt_thin *former) {
-  int64_t more = 0;
-  if (former->span != thin->span) return false;
-  for (int64_t i = 0; i < words(thin); i++) more += __builtin_popcountll(former->page[i] & ~thin->page[i]);
-  return more <= thin->count / FEW;
+  return former->span == thin->span && lgt_thin_lacks(thin, former) <= lgt_thin_bytes(thin) / FEW;
 }
 
 void lgt_thin_succeed(lgt_thin *thin, lgt_thin *former) {
-  thin->count = 0;
-  for (int64_t i = 0; i < words(thin); i++) {
-    thin->page[i] |= former->page[i];
-    thin->count += __builtin_popcountll(thin->page[i]);
-  }
+  lgt_thin_join(thin, former);
   thin->data = former->data;
   former->data = NULL;
   lgt_thin_free(former);

@@ -28,6 +28,10 @@ lgt_thin *lgt_thin_new(int64_t span);
 void lgt_thin_free(lgt_thin *thin);
 /* The bytes from lo to hi - 1 are going to be written.  How many bytes more this takes. */
 int64_t lgt_thin_note(lgt_thin *thin, int64_t lo, int64_t hi);
+/* How many bytes more it would take if all that is noted in another block of that span were noted here. */
+int64_t lgt_thin_lacks(const lgt_thin *thin, const lgt_thin *other);
+/* All of that is noted. */
+void lgt_thin_join(lgt_thin *thin, const lgt_thin *other);
 /* Bytes that it takes. */
 static inline int64_t lgt_thin_bytes(const lgt_thin *thin) { return thin->count * LGT_THIN_PAGE; }
 /* Fresh addresses.  False when out of memory. */

@@ -55,6 +55,13 @@ static void note_rows(lgt_thin *thin, int64_t row, const lgt_rect *rect) {
   if (!lgt_rect_empty(rect)) lgt_thin_note(thin, rect->lo[0] * row, rect->hi[0] * row);
 }
 
+static void note_picks(lgt_thin *thin, int64_t row, const lgt_picks *picks) {
+  for (int i = 0; i < picks->count; i++)
+    for (int64_t k = 0; k < picks->runs[i]->count; k++)
+      lgt_thin_note(thin, picks->runs[i]->run[k][0] * row, picks->runs[i]->run[k][1] * row);
+  if (picks->rest.ndim >= 0) note_rows(thin, row, &picks->rest);
+}
+
 /* If little of what an instance shall hold is needed: a block with the pages of that, for all of the store along the first
  * dimension, so that it need not grow; *want says so then.  NULL: it is not worth it. */
 static lgt_thin *thin_for(const lgt_layout *root, const lgt_rect *had, const lgt_picks *picks,
@@ -70,10 +77,7 @@ static lgt_thin *thin_for(const lgt_layout *root, const lgt_rect *had, const lgt
   if (most * row > limit) return NULL;
   lgt_thin *thin = lgt_thin_new(row * root->shape[0]);
   if (!thin) return NULL;
-  for (int i = 0; i < picks->count; i++)
-    for (int64_t k = 0; k < picks->runs[i]->count; k++)
-      lgt_thin_note(thin, picks->runs[i]->run[k][0] * row, picks->runs[i]->run[k][1] * row);
-  if (picks->rest.ndim >= 0) note_rows(thin, row, &picks->rest);
+  note_picks(thin, row, picks);
   if (had) note_rows(thin, row, had);
   if (lgt_thin_bytes(thin) > limit) return lgt_thin_free(thin), NULL;
   lgt_log(MAP, 2, "%lld of %lld bytes are needed", (long long)lgt_thin_bytes(thin), (long long)bytes);
@@ -82,15 +86,22 @@ static lgt_thin *thin_for(const lgt_layout *root, const lgt_rect *had, const lgt
   return thin;
 }
 
-/* More elements of a thin instance are needed. */
-static lgt_status thicken(lgt_map *map, lgt_instance *inst, const lgt_rect *rect, const lgt_picks *picks) {
-  bool good = true;
-  if (picks && picks->count) rect = picks->rest.ndim < 0 ? NULL : &picks->rest;
-  if (rect && !lgt_rect_empty(rect)) good = lgt_instance_thicken(map, inst, rect->lo[0], rect->hi[0]);
-  for (int i = 0; picks && i < picks->count; i++)
-    for (int64_t k = 0; k < picks->runs[i]->count; k++)
-      good &= lgt_instance_thicken(map, inst, picks->runs[i]->run[k][0], picks->runs[i]->run[k][1]);
+/* Memory for the picked elements of a rect in an instance that covers it: for all of them, or for none. */
+static lgt_status thicken(lgt_map *map, lgt_instance *inst, const lgt_rect *rect, const lgt_picks *picks,
+                          bool needed) {
+  if (!inst->thin) return LGT_OK;
+  lgt_thin *more = lgt_thin_new(inst->thin->span);
+  if (!more) return lgt_no_memory_to_launch();
+  if (picks && picks->count) note_picks(more, inst->stride[0], picks);
+  else note_rows(more, inst->stride[0], rect);
+  bool good = lgt_instance_thicken(map, inst, more, needed);
+  lgt_thin_free(more);
   return good ? LGT_OK : LGT_NO_MEMORY;
+}
+
+void lgt_acquire_arrival(lgt_map *map, lgt_instance *inst, const lgt_piece *piece) {
+  lgt_picks picks = {.runs = {piece->runs}, .count = 1, .rest.ndim = -1};
+  thicken(map, inst, &piece->rect, piece->runs && !piece->along ? &picks : NULL, true);
 }
 
 static lgt_instance *new_instance(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root,
@@ -201,9 +212,9 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;
   }
-  if (replica->inst->thin && thicken(binder->map, replica->inst, rect, picks)) return LGT_NO_MEMORY;
-  lgt_status status =
-      replica->old.count ? lgt_acquire_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
+  lgt_status status = thicken(binder->map, replica->inst, rect, picks, false);
+  if (!status && replica->old.count)
+    status = lgt_acquire_refresh(binder, replica, replica->inst, rect, spare);
   if (!status && writes && !many && replica->naside) lgt_replica_drop_asides(binder->map, replica);
   return status;
 }

@@ -35,6 +35,9 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
  * needed; NULL: all. */
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
                        const lgt_rect *spare, const lgt_picks *picks);
+/* A piece comes to an instance that covers it, although not all that was needed could be acquired: it counts, beyond the limit
+ * if it must be. */
+void lgt_acquire_arrival(lgt_map *map, lgt_instance *inst, const lgt_piece *piece);
 
 /* A tile of a group's slot with the halo that later groups wanted of it: of a shifted plan, those of its origin if they are
  * thin here, too. */

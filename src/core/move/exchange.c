@@ -357,7 +357,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
                            x->picks ? &x->picks[at] : NULL);
       if (!status && x->split) note_acquired(x, n, d);
     }
-  return status;
+  return x->lacks = status != LGT_OK, status;
 }
 
 void lgt_exchange_undo(lgt_exchange *x) {
@@ -489,9 +489,8 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   const lgt_replica *replica = x->store[0]->replica;
   lgt_region rest = {0}, missing = {0};
   lgt_pieces found = {0};
-  int n = binder->pieces.count;
   bool good = lgt_region_add(&rest, rect);
-  for (int i = 0; i < n && good; i++) {
+  for (int i = 0; i < binder->pieces.count && good; i++) {
     const lgt_piece *piece = &binder->pieces.piece[i];
     good = lgt_region_remove(&rest, &piece->rect);
     if (good && lgt_is_here(binder, piece->from)) good = find_here(x, 0, piece, &found, &missing);
@@ -541,8 +540,7 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   }
   if (!status && to) status = copy_here_to(&x, rect, to);
   if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
-  if (status) lgt_instance_release(binder->map, to);
-  if (status) return status;
+  if (status) return lgt_instance_release(binder->map, to), status;
   *out = to;
   return to ? LGT_OK : LGT_NO_MEMORY;
 }
@@ -594,7 +592,9 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
     if (!comes) good = lgt_region_add(absent, &piece[i].rect);
     else if (absent->count) good = forget_absent(absent, &piece[i]);
     /* Of runs, too: what else the domain has of the rect has already been copied there. */
-    if (comes && good) good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
+    if (!comes || !good) continue;
+    good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
+    if (x->lacks) lgt_acquire_arrival(x->binder->map, destination(x, move->root, local), &piece[i]);
   }
   return good;
 }

@@ -37,6 +37,7 @@ typedef struct lgt_exchange {
   int nstore;
   lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
   bool replays;       /* the record is of an earlier exchange that began like this one */
+  bool lacks;         /* not all instances could be acquired */
   bool split;         /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
