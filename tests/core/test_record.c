@@ -101,15 +101,22 @@ TEST(histories_keys_and_what_selects_must_be_the_same) {
   CHECK(turns(WARM));
   const lgt_plan_group *group = store_of(y)->maker;
   lgt_store *store[2] = {0};
-  lgt_exchange e = {.binder = &rt->binder, .group = group, .store = store, .nstore = group->notes->ntouched};
+  const lgt_history *saved[2];
+  lgt_exchange e = {.binder = &rt->binder,
+                    .group = group,
+                    .store = store,
+                    .saved = saved,
+                    .nstore = group->notes->ntouched};
   CHECK_EQ(e.nstore, 2);
-  for (int i = 0; i < 2; i++) store[i] = group->notes->touched[i].root ? store_of(x) : store_of(y);
+  for (int i = 0; i < 2; i++) {
+    store[i] = group->notes->touched[i].root ? store_of(x) : store_of(y);
+    saved[i] = store[i]->history;
+  }
   CHECK(lgt_record_find(&e) != NULL);
   for (int i = 0; i < 2; i++) {
-    const lgt_history *history = store[i]->history;
-    store[i]->history = &rt->map.histories.none;
+    saved[i] = &rt->map.histories.none;
     CHECK(!lgt_record_find(&e));
-    store[i]->history = history;
+    saved[i] = store[i]->history;
     const struct lgt_partition *key = store[i]->key;
     store[i]->key = NULL;
     CHECK(!lgt_record_find(&e));

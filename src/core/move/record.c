@@ -24,13 +24,12 @@ struct lgt_record {
   bool *gets;
 };
 
-/* Do the moves follow from histories and keys alone? */
-static bool may_be_recorded(const lgt_exchange *x) {
-  if (x->split || x->binder->selecting == x->group)
-    return x->binder->exchanged[LGT_EXCHANGES_BY_DATA]++, false;
+/* Do the moves follow from more than histories and keys?  Then how such an exchange is counted, else REPLAYED. */
+static int rests_on_more(const lgt_exchange *x) {
+  if (x->split || x->binder->selecting == x->group) return LGT_EXCHANGES_BY_DATA;
   for (int i = 0; i < x->nstore; i++)
-    if (lgt_history_long(x->store[i]->history)) return x->binder->exchanged[LGT_EXCHANGES_GATHERED]++, false;
-  return true;
+    if (lgt_history_long(x->saved[i])) return LGT_EXCHANGES_GATHERED;
+  return LGT_EXCHANGES_REPLAYED;
 }
 
 static bool is_good(const lgt_exchange *x, const lgt_record *r) {
@@ -39,28 +38,39 @@ static bool is_good(const lgt_exchange *x, const lgt_record *r) {
 
 static bool is_like(const lgt_exchange *x, const lgt_record *r) {
   for (int i = 0; i < x->nstore; i++)
-    if (x->store[i]->history != r->store[i].before || x->store[i]->key != r->store[i].key) return false;
+    if (x->saved[i] != r->store[i].before || x->store[i]->key != r->store[i].key) return false;
   return true;
+}
+
+/* How the exchange is counted.  REPLAYED: *at is the place of the record that is like it among its group's. */
+static int judge(const lgt_exchange *x, int *at) {
+  int what = rests_on_more(x);
+  if (what != LGT_EXCHANGES_REPLAYED) return what;
+  what = LGT_EXCHANGES_NEW;
+  for (*at = 0; *at < LGT_RECORDS; ++*at) {
+    const lgt_record *r = x->group->notes->recorded[*at];
+    if (!is_good(x, r)) continue;
+    if (is_like(x, r)) return LGT_EXCHANGES_REPLAYED;
+    what = LGT_EXCHANGES_CHANGED;
+  }
+  return what;
+}
+
+static lgt_record *bring_to_front(lgt_plan_notes *notes, int at) {
+  lgt_record *r = notes->recorded[at];
+  notes->recorded[at] = notes->recorded[0];
+  notes->recorded[0] = r;
+  return r;
 }
 
 lgt_record *lgt_record_find(const lgt_exchange *x) {
   lgt_plan_notes *notes = x->group->notes;
-  bool any = false;
-  if (!may_be_recorded(x)) return NULL;
-  for (int i = 0; i < LGT_RECORDS; i++) {
-    lgt_record *r = notes->recorded[i];
-    if (!is_good(x, r)) continue;
-    any = true;
-    if (!is_like(x, r)) continue;
-    notes->recorded[i] = notes->recorded[0];
-    notes->recorded[0] = r;
-    notes->unlike = 0;
-    x->binder->exchanged[LGT_EXCHANGES_REPLAYED]++;
-    return r;
-  }
-  notes->unlike += any;
-  x->binder->exchanged[any ? LGT_EXCHANGES_CHANGED : LGT_EXCHANGES_NEW]++;
-  return NULL;
+  int at, what = judge(x, &at);
+  x->binder->exchanged[what]++;
+  if (what == LGT_EXCHANGES_CHANGED) notes->unlike++;
+  if (what != LGT_EXCHANGES_REPLAYED) return NULL;
+  notes->unlike = 0;
+  return bring_to_front(notes, at);
 }
 
 bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
@@ -70,12 +80,10 @@ bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
   return true;
 }
 
-/* A shifted plan runs once. */
 static bool is_worth_it(const lgt_exchange *x) {
   int unlike = x->group->notes->unlike;
-  bool may = !x->split && x->binder->selecting != x->group && !x->group->plan->origin;
-  for (int i = 0; i < x->nstore; i++) may &= !x->together[i] && !lgt_history_long(x->saved[i]);
-  return may && (unlike < UNLIKE || unlike % SELDOM == 0);
+  if (x->group->plan->origin) return false; /* a shifted plan runs once */
+  return rests_on_more(x) == LGT_EXCHANGES_REPLAYED && (unlike < UNLIKE || unlike % SELDOM == 0);
 }
 
 lgt_record *lgt_record_begin(const lgt_exchange *x) {

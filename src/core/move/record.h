@@ -18,8 +18,8 @@
 
 #include "move/exchange.h"
 
-/* A record of the group that begins like this exchange, whose stores have their histories; NULL: there is none.
- * Counts which it is (LGT_EXCHANGES_LIST). */
+/* A record of the group that begins like this exchange, which has saved the histories of its stores; NULL: there is
+ * none.  Counts what becomes of the exchange (LGT_EXCHANGES_LIST). */
 lgt_record *lgt_record_find(const lgt_exchange *exchange);
 /* Take the record's moves and histories over. */
 bool lgt_record_replay(lgt_exchange *exchange, const lgt_record *record);
