@@ -315,6 +315,12 @@ struct lgt_recipe {
   int64_t former;              /* bytes of former contents among them */
 };
 
+/* A window that has run under shifted plans, and how often (shift.c). */
+typedef struct lgt_seen {
+  uint64_t hash;
+  int times;
+} lgt_seen;
+
 typedef struct lgt_fuser {
   lgt_stores *stores; /* borrowed, like all below */
   lgt_kernels *kernels;
@@ -330,7 +336,7 @@ typedef struct lgt_fuser {
   uint32_t count, mask;
   int64_t calls;      /* of all plans */
   lgt_plan **by_form; /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
-  uint64_t *seen;     /* owned; hashes of windows that have run under shifted plans, and how often (shift.c); LGT_FORMS */
+  lgt_seen *seen;     /* owned; by hash; LGT_FORMS of them */
   lgt_plan *shifted;  /* those there are; each belongs to its users */
   lgt_plan **retired; /* owned: replaced or forgotten, but perhaps still running */
   int nretired, retired_room;

@@ -524,12 +524,14 @@ static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
 }
 
 /* A window for which plans were shifted so often is worth a plan of its own, which costs more than several shifts do.  Not the
- * second time: what one mask picks from several arrays is the same window for a few times, and never again. */
+ * second time: what one mask picks from several arrays is the same window for a few times, and never again.  (Windows whose
+ * hashes are equal are counted together: that decides only when one gets its own plan, which its words find.) */
 static bool comes_again(lgt_fuser *fuser, uint64_t hash) {
   enum { OFTEN = 4 };
-  uint64_t *seen = &fuser->seen[hash % LGT_FORMS], times = (*seen ^ hash) <= OFTEN ? *seen ^ hash : 0;
-  if (times == OFTEN) return true;
-  *seen = hash ^ (times + 1);
+  lgt_seen *seen = &fuser->seen[hash % LGT_FORMS];
+  if (seen->hash != hash) *seen = (lgt_seen){.hash = hash};
+  if (seen->times == OFTEN) return true;
+  seen->times++;
   return false;
 }
 
