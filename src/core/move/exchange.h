@@ -84,4 +84,10 @@ lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, co
 /* Record in the stores which domains have their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);
 
+/* exchange_log.c: lines for LGT_DEBUG.  What each domain works on; what moves; and, afterwards, the instances that this rank's
+ * domains have of an array. */
+void lgt_exchange_log_calls(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+void lgt_exchange_log_moves(const lgt_exchange *exchange);
+void lgt_exchange_log_instances(const lgt_exchange *exchange, const lgt_store *store);
+
 #endif
