@@ -139,7 +139,7 @@ TEST(messages_of_one_instance_are_one_task) {
     CHECK_EQ(rt->binder.messages - messages, 2);
     CHECK_EQ(rt->binder.jobs - jobs,
              3 + (i == 0)); /* one sends, one receives, one adds; the first time x grows */
-    CHECK(!rt->binder.open);
+    CHECK(!rt->binder.joinable);
   }
   lgt_close(rt);
 }

@@ -122,7 +122,7 @@ typedef struct lgt_binder {
   lgt_selected *selected;           /* owned: by touch of that group */
   lgt_habit habit[LGT_HABITS];      /* by layout, of which some share a place */
   int selected_room;
-  lgt_job *open;                                  /* owned: small messages, not yet submitted (message.c) */
+  lgt_job *joinable;                              /* owned: small messages, not yet submitted (message.c); NULL: none */
   lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
   lgt_eager *eager;                               /* owned: small messages that are on their way (message.c) */
   int64_t eager_bytes;                            /* bytes of these */

@@ -26,10 +26,10 @@ struct lgt_job_message {
   uint64_t number;          /* of its event in the profile */
   lgt_pending *pending;     /* once it has begun */
   lgt_job *next;            /* among those underway */
-  lgt_copy *copy;           /* of a small one: what is packed or unpacked; they hold refs to runs */
+  lgt_copy *copy;           /* small ones: what is packed or unpacked; they hold refs to runs */
   int ncopy;
-  struct lgt_job_message *also; /* small ones: another one of the same task, in a block of `size` bytes */
-  size_t size;
+  struct lgt_job_message
+      *another; /* small ones: another one of the task, in a block of its own; only the first is the job's */
 };
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
@@ -79,13 +79,13 @@ static void pack_and_send(lgt_binder *binder, const struct lgt_job_message *p, b
 
 /* The end of the messages of a task, for the profile. */
 static void report_end(const lgt_binder *binder, const lgt_job *job) {
-  for (const struct lgt_job_message *p = job->message; p && binder->profile; p = p->also)
+  for (const struct lgt_job_message *p = job->message; p && binder->profile; p = p->another)
     lgt_profile_end(binder->profile, p->number, &job->task.label);
 }
 
 /* Pack small messages and send them.  The task is done then, so that its instances can be written again. */
 static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
-  for (const struct lgt_job_message *p = job->message; p; p = p->also) pack_and_send(binder, p, good);
+  for (const struct lgt_job_message *p = job->message; p; p = p->another) pack_and_send(binder, p, good);
   report_end(binder, job);
   lgt_exec_finish(binder->exec, &job->task, NULL);
 }
@@ -139,7 +139,7 @@ static bool done_many(lgt_peers *peers, struct lgt_job_message *p, bool *intact)
 }
 
 static void report_begin(const lgt_binder *binder, const lgt_job *job, bool good) {
-  for (struct lgt_job_message *p = job->message; p; p = p->also) {
+  for (struct lgt_job_message *p = job->message; p; p = p->another) {
     if (binder->profile)
       p->number =
           lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
@@ -186,7 +186,7 @@ static void begin(lgt_binder *binder, lgt_job *job) {
 /* ... of a task that has several small ones, or one of any kind? */
 static bool done_small(lgt_peers *peers, struct lgt_job_message *first, bool *intact) {
   bool all = true;
-  for (struct lgt_job_message *p = first; p; p = p->also) {
+  for (struct lgt_job_message *p = first; p; p = p->another) {
     bool came = true;
     if (p->pending && peers->done(peers, p->pending, &came)) {
       p->pending = NULL;
@@ -214,7 +214,7 @@ static bool finish(lgt_binder *binder) {
     some = true;
     report_end(binder, job);
     bool failed = job->message->poisoned || (!intact && job->message->kind != SEND);
-    for (const struct lgt_job_message *p = job->message; p && !failed && !job->task.status; p = p->also)
+    for (const struct lgt_job_message *p = job->message; p && !failed && !job->task.status; p = p->another)
       copy_small(binder, p, p->data);
     lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
@@ -439,8 +439,12 @@ static bool is_small(const lgt_piece *piece, int n, size_t bytes, bool sends) {
   return small;
 }
 
-/* The message itself, and what it packs or unpacks.  What is received has its buffer behind that, and may arrive before the
- * task begins. */
+/* Bytes of a small message of n pieces: itself, its copies, and the buffer of what is received. */
+static size_t small_size(const struct lgt_job_message *p, int n) {
+  return sizeof *p + (size_t)n * sizeof(lgt_copy) + (p->kind == SEND ? 0 : p->bytes);
+}
+
+/* The message itself, and what it packs or unpacks.  What is received may arrive before the task begins. */
 static void fill_small(lgt_binder *binder, struct lgt_job_message *own, const lgt_piece *piece, int n) {
   bool sends = own->kind == SEND;
   int64_t at = 0;
@@ -465,33 +469,30 @@ static bool touches(const lgt_job *job, const lgt_instance *inst) {
   return false;
 }
 
-/* A further message of the task that is open.  False: it is not of the same instances, or there is no memory. */
-static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece, int n,
-                 size_t bytes) {
-  struct lgt_job_message *first = binder->open ? binder->open->message : NULL, *own;
+/* A further message of the task that may be joined.  False: it is not of the same instances, or there is no memory. */
+static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece, int n) {
+  struct lgt_job_message *first = binder->joinable ? binder->joinable->message : NULL, *own;
   bool may = first && first->kind == p->kind;
-  for (int i = 0; i < n && may; i++) may = touches(binder->open, piece[i].inst);
-  if (!may || !(own = lgt_blocks_take(&binder->blocks, bytes))) return false;
+  for (int i = 0; i < n && may; i++) may = touches(binder->joinable, piece[i].inst);
+  if (!may || !(own = lgt_blocks_take(&binder->blocks, small_size(p, n)))) return false;
   *own = *p;
-  own->size = bytes;
-  struct lgt_job_message **last = &first->also;
-  while (*last) last = &(*last)->also;
+  struct lgt_job_message **last = &first->another;
+  while (*last) last = &(*last)->another;
   *last = own;
   fill_small(binder, own, piece, n);
   return true;
 }
 
-/* A small message: one task, which packs or unpacks it, too.  The task stays open for the next messages of the same
- * instances, until another task is submitted. */
+/* A small message: one task, which packs or unpacks it, too.  The next messages of the same instances may join it, until another
+ * task is submitted. */
 static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece,
                                int n) {
   bool sends = p->kind == SEND;
   void *memory;
-  size_t bytes = sizeof *p + (size_t)n * sizeof(lgt_copy) + (sends ? 0 : p->bytes);
-  if (join(binder, p, piece, n, bytes)) return LGT_OK;
+  if (join(binder, p, piece, n)) return LGT_OK;
   lgt_status status = lgt_message_flush(binder);
-  lgt_job *job =
-      status ? NULL : lgt_job_new(binder, (lgt_job_size){.instances = n, .bytes = bytes}, false, &memory);
+  lgt_job_size size = {.instances = n, .bytes = small_size(p, n)};
+  lgt_job *job = status ? NULL : lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
   job->message = memory;
   *job->message = *p;
@@ -501,14 +502,14 @@ static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message 
   job->nread = sends ? job->ntouched : 0;
   job->task.outside = &binder->messaging;
   job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
-  binder->open = job; /* with refs of its own to the instances */
+  binder->joinable = job; /* with refs of its own to the instances */
   return LGT_OK;
 }
 
 lgt_status lgt_message_flush(lgt_binder *binder) {
-  lgt_job *job = binder->open;
+  lgt_job *job = binder->joinable;
   if (!job) return LGT_OK;
-  binder->open = NULL;
+  binder->joinable = NULL;
   for (int k = 0; k < job->nread; k++) job->message->poisoned |= job->touched[k]->failure != NULL;
   int held = job->ntouched;
   lgt_status status = lgt_job_submit(binder, job);
@@ -520,9 +521,9 @@ lgt_status lgt_message_flush(lgt_binder *binder) {
 
 void lgt_message_free(lgt_binder *binder, lgt_job *job) {
   for (struct lgt_job_message *p = job->message, *next; p; p = next) {
-    next = p->also;
+    next = p->another;
     for (int i = 0; i < p->ncopy; i++) lgt_runs_release(p->copy[i].runs);
-    if (p->size) lgt_blocks_give(&binder->blocks, p, p->size);
+    if (p != job->message) lgt_blocks_give(&binder->blocks, p, small_size(p, p->ncopy));
   }
 }
 
