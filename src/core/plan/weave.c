@@ -395,10 +395,8 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
     const lgt_layout *have = lgt_weaver_layout(w, slot->layout);
-    if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE ||
-        busy_until[s] >= buffer->first_loop)
-      continue;
-    if (alike(have, want)) return s;
+    bool lasts = slot->initial || slot->root != LGT_NONE;
+    if (!lasts && busy_until[s] < buffer->first_loop && alike(have, want)) return s;
   }
   return -1;
 }
@@ -447,22 +445,18 @@ static void note_rest(const lgt_weave_items *items, const lgt_weave_buffer *buff
   group->slot[buffer->slot].rest_arg = buffer->rest_arg;
 }
 
-static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
+/* Does the root leave contents behind the group? */
+static bool leaves_contents(const lgt_plan *plan, const uint16_t *current, int r) {
+  return current[r] != LGT_NONE && (!plan->root[r].fresh || plan->root[r].stored);
+}
+
+/* Slots of the buffers that are there before the group, or last beyond it. */
+static void place_lasting(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
-  int n = items->nbuffer;
-  bool share = lgt_solver_whole(&w->fuser->solver);
-  uint16_t *busy_until = lgt_mem_zalloc(((size_t)n + 1) * sizeof *busy_until);
-  group->slot = lgt_mem_zalloc((2 * (size_t)n + 1) * sizeof *group->slot); /* and former contents */
-  group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);
-  if (!busy_until || !group->slot || !group->slot_of_final) {
-    lgt_mem_free(busy_until);
-    return lgt_no_memory_to_fuse();
-  }
   for (int r = 0; r < w->plan->nroot; r++)
-    if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored))
-      items->buffer[current[r]].final = true;
-  for (int b = 0; b < n; b++) { /* first those that exist or must last */
+    if (leaves_contents(w->plan, current, r)) items->buffer[current[r]].final = true;
+  for (int b = 0; b < items->nbuffer; b++) {
     lgt_weave_buffer *buffer = &items->buffer[b];
     if (!buffer->initial && !buffer->final) continue;
     buffer->slot =
@@ -470,12 +464,20 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
                                                             .root = buffer->root,
                                                             .part = buffer->part,
                                                             .initial = buffer->initial});
-    busy_until[buffer->slot] = LGT_NONE;
     if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
     note_rest(items, buffer, group);
   }
-  for (int loop = 0; loop < w->nloop; loop++) /* then the others, in the order in which they begin */
-    for (int b = 0; b < n; b++) {
+}
+
+/* Slots of the others, in the order in which they begin: those of whole roots share them. */
+static lgt_status place_temporary(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  lgt_weave_items *items = w->items;
+  bool share = lgt_solver_whole(&w->fuser->solver);
+  uint16_t *busy_until = lgt_mem_zalloc(((size_t)items->nbuffer + 1) * sizeof *busy_until); /* by slot */
+  if (!busy_until) return lgt_no_memory_to_fuse();
+  for (int loop = 0; loop < w->nloop; loop++)
+    for (int b = 0; b < items->nbuffer; b++) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
       int s = share && buffer->rest == LGT_NONE ? reuse_slot(w, buffer, busy_until) : -1;
@@ -486,22 +488,46 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
       buffer->slot = (uint16_t)s;
       note_rest(items, buffer, group);
     }
+  lgt_mem_free(busy_until);
+  return LGT_OK;
+}
+
+/* In which slots roots end, other than those that stay where they are. */
+static void list_finals(lgt_weaver *w, const uint16_t *current) {
+  lgt_plan_group *group = w->group;
   for (int r = 0; r < w->plan->nroot; r++) {
-    if (current[r] == LGT_NONE || (w->plan->root[r].fresh && !w->plan->root[r].stored)) continue;
-    const lgt_weave_buffer *buffer = &items->buffer[current[r]];
-    if (buffer->initial && buffer->root == r) continue; /* it stays where it is */
+    if (!leaves_contents(w->plan, current, r)) continue;
+    const lgt_weave_buffer *buffer = &w->items->buffer[current[r]];
+    if (buffer->initial && buffer->root == r) continue;
     group->slot_of_final[2 * group->nfinal] = (uint16_t)r;
     group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
   }
-  for (int i = 0; i < items->nitem; i++) {
-    note_whole(w, &items->item[i]);
-    note_use(w, group, &items->item[i]);
+}
+
+/* What the items do to the slots. */
+static void note_uses(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  for (int i = 0; i < w->items->nitem; i++) {
+    note_whole(w, &w->items->item[i]);
+    note_use(w, group, &w->items->item[i]);
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].rest != LGT_NONE) group->slot[group->slot[s].rest].read = true;
   for (int s = 0; s < group->nslot; s++) /* who reads may do so before */
     if (group->slot[s].initial && group->slot[s].read) group->slot[s].rest_arg = 0xff;
-  lgt_mem_free(busy_until);
+}
+
+static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
+  lgt_plan_group *group = w->group;
+  size_t nbuffer = (size_t)w->items->nbuffer, nroot = (size_t)w->plan->nroot;
+  group->slot = lgt_mem_zalloc((2 * nbuffer + 1) * sizeof *group->slot); /* and former contents */
+  group->slot_of_final = lgt_mem_zalloc((nroot + 1) * 2 * sizeof *group->slot_of_final);
+  if (!group->slot || !group->slot_of_final) return lgt_no_memory_to_fuse();
+  place_lasting(w, current);
+  lgt_status status = place_temporary(w);
+  if (status) return status;
+  list_finals(w, current);
+  note_uses(w);
   return LGT_OK;
 }
 
