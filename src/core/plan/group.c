@@ -12,7 +12,7 @@ enum { MAX_GROUP_CALLS = 512 };
  * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
  * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
 enum { CORNERS = 3, SAMPLES = 2 << CORNERS };
-enum { FEW = 16 }; /* elements: what holds them apart takes more */
+enum { FEW = 16 }; /* elements that lie apart: memory of their own takes less than a task of their own */
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
   uint16_t call; /* the first of it, ... */
@@ -92,55 +92,72 @@ static bool only_read(const lgt_plan *plan, const reaches *all, uint16_t root) {
   return !writers;
 }
 
-/* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
- * would need all between?  If not, or if that is less than any tile, it is one of the group.  Arguments of its first call that
- * do are given parts, and so are few elements that a later one reads. */
-static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+/* What a group touches of a root if one more view joins: as in `reach`. */
+typedef struct widened {
+  lgt_rect box[SAMPLES];
+  int64_t waste[SAMPLES];
+  bool far; /* the view lies so far from the others that a domain should not hold all between */
+  bool few; /* it is of few elements */
+} widened;
+
+/* `begins`: the call is the first of its group, of which parts are cheap; else what is less than any tile may lie between. */
+static widened widen(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
+                     const lgt_plan_call *call, int arg, bool begins) {
+  widened w = {.few = true};
+  for (int i = 0; i < all->ntile; i++) {
+    lgt_rect rect = sample_rect(fuser, call, arg, all, i);
+    if (!r->boxed) r->box[i] = sample_rect(fuser, &plan->call[r->call], r->arg, all, i), r->waste[i] = 0;
+    bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
+    w.box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
+    w.waste[i] = r->waste[i];
+    bool near = !both || lgt_rect_near(&r->box[i], &rect, &w.waste[i]);
+    bool more = r->split && w.waste[i] > r->waste[i]; /* parts are there not to hold what lies between them */
+    if ((!near || more) && (begins || w.waste[i] >= fuser->solver.min_tile)) w.far = true;
+    w.few = w.few && lgt_rect_size(&rect) <= FEW;
+  }
+  return w;
+}
+
+/* What the plan's newest group touches of an argument's root, which the argument begins if no earlier one has. */
+static reach *reach_of(const lgt_plan *plan, reaches *all, int number, int arg) {
+  const lgt_plan_call *call = &plan->call[number];
+  reach *r = &all->root[call->root[arg]];
+  if (r->group == plan->ngroup) return r;
+  r->group = plan->ngroup;
+  r->call = (uint16_t)number;
+  r->arg = first_arg(call, arg);
+  r->boxed = r->split = false;
+  return r;
+}
+
+/* Let call `next` into the plan's newest group, as far as places go: arguments that lie far from the rest of their root get
+ * parts, if they are of the group's first call, or few elements that are only read; the others widen what the group touches.
+ * False: one can do neither, since a domain would need all between. */
+static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
+  bool begins = next == group->first;
   memset(call->part, 0, sizeof call->part);
   for (int a = 0; a < call->nargs; a++) {
-    reach *r = &all->root[call->root[a]];
-    if (r->group != plan->ngroup) {
-      r->group = plan->ngroup;
-      r->call = (uint16_t)next;
-      r->arg = first_arg(call, a);
-      r->boxed = r->split = false;
-    }
-    const lgt_plan_call *first = &plan->call[r->call];
-    bool same = first->layout[r->arg] == call->layout[a], far = false;
-    lgt_rect box[SAMPLES];
-    int64_t waste[SAMPLES];
-    if (r->split && next > group->first) {
-      if (lgt_kind_writes(call->kind, a)) return true;
+    reach *r = reach_of(plan, all, next, a);
+    if (r->split && !begins) {
+      if (lgt_kind_writes(call->kind, a)) return false;
       call->part[a] = part_of(plan, r->call, call, a, false);
     }
-    if (same || call->part[a]) continue;
-    bool few = true;
-    for (int i = 0; i < all->ntile; i++) {
-      lgt_rect rect = sample_rect(fuser, call, a, all, i);
-      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, all, i), r->waste[i] = 0;
-      bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
-      box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
-      waste[i] = r->waste[i];
-      bool near = !both || lgt_rect_near(&r->box[i], &rect, &waste[i]);
-      bool more = r->split && waste[i] > r->waste[i]; /* parts are there not to hold what lies between them */
-      bool apart = !near || more;
-      far = far || (apart && (waste[i] >= fuser->solver.min_tile || next == group->first));
-      few = few && lgt_rect_size(&rect) <= FEW;
-    }
-    if (!far) {
+    if (call->part[a] || plan->call[r->call].layout[r->arg] == call->layout[a]) continue;
+    widened w = widen(fuser, plan, all, r, call, a, begins);
+    if (!w.far) {
       r->boxed = true;
-      memcpy(r->box, box, sizeof box);
-      memcpy(r->waste, waste, sizeof waste);
+      memcpy(r->box, w.box, sizeof w.box);
+      memcpy(r->waste, w.waste, sizeof w.waste);
+      continue;
     }
-    if (far && may_split(fuser, call, a) &&
-        (next == group->first || (few && only_read(plan, all, call->root[a]))))
+    if ((begins || (w.few && only_read(plan, all, call->root[a]))) && may_split(fuser, call, a))
       call->part[a] = part_of(plan, r->call, call, a, true);
     if (call->part[a]) r->split = group->split = true;
-    else if (far && next > group->first) return true;
+    else if (!begins) return false;
   }
-  return false;
+  return true;
 }
 
 /* The corners of a grid of tiles. */
@@ -154,17 +171,17 @@ static void list_corners(int ndim, const int32_t *grid, reaches *all) {
   }
 }
 
-/* Of a group with the launches of call `head`.  Are parts that it touches far from each other? */
+/* Of a group with the launches of call `head`, which takes its place.  False: it lies far from the calls before it. */
 static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int head) {
   const lgt_partition *launch = plan->call[head].launch;
-  if (lgt_solver_whole(&fuser->solver)) return false;
+  if (lgt_solver_whole(&fuser->solver)) return true;
   all->owners = lgt_partition_apart(launch, fuser->solver.domains);
   all->ntile = 0;
   list_corners(launch->kind == LGT_PARTITION_TILING ? launch->ndim : 0, launch->grid, all);
   for (int i = 0; i < all->ntile && all->owners; i++)
     all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
   if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
-  return far_apart(fuser, plan, all, head);
+  return take_place(fuser, plan, all, head);
 }
 
 /* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
@@ -269,7 +286,7 @@ static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
   int head = head_of(fuser, plan, first);
   *group = (lgt_plan_group){
       .plan = plan, .first = first, .launch = plan->call[head].launch, .mixed = head > first};
-  if (begin_reaches(fuser, plan, all, head) && head > first) {
+  if (!begin_reaches(fuser, plan, all, head) && head > first) {
     for (int i = first; i < head; i++) plan->call[i].repeats = false;
     forget_reaches(plan, all);
     group->launch = plan->call[head = first].launch;
@@ -336,13 +353,13 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
   if (is_alone(fuser, &plan->call[first]) || is_alone(fuser, call)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (group->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
-    return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR
-                                                                                  : LGT_REFUSAL_END;
+    return lgt_solver_whole(&fuser->solver) || take_place(fuser, plan, all, next) ? LGT_REFUSAL_END
+                                                                                  : LGT_REFUSAL_FAR;
   if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
   lgt_refusal refusal = check_members(fuser, plan, all, next);
   if (refusal != LGT_REFUSAL_END) return refusal;
-  return far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
+  return take_place(fuser, plan, all, next) ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
 }
 
 /* ---- where a group of tiles ends ---------------------------------------------------------------------- */
