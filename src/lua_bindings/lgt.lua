@@ -47,9 +47,11 @@ do
     local _, before = text:find(BEGIN, 1, true)
     ffi.cdef(text:sub(before + 1, text:find(END, before, true) - 1))
   end
-  -- Of more than 16 bytes: what is smaller, and of a function around, traces take for a constant, and hold.
+  -- The padding says nothing.  A cdata of at most 16 bytes in a local variable of an outer function is a constant to
+  -- LuaJIT: compiled code would keep the array alive.  (Two fields, for LuaJIT compiles no making of structs that have
+  -- arrays.)
   ffi.cdef [[
-    typedef struct lgt_array { const uint32_t id; const uint64_t larger, still; } lgt_array;
+    typedef struct lgt_array { const uint32_t id; const uint64_t _padding, _more_padding; } lgt_array;
     void *calloc(size_t, size_t);
     void free(void *);
   ]]

@@ -414,12 +414,19 @@ local function launch(kind, results, arguments)
   commit()
 end
 
--- How the tree of rules tells numbers apart; nil for arrays.
+-- How the tree of rules tells numbers apart that are no more than that: integral ones, and others.
+local INTEGRAL, OTHER = -1, -2
+local function class_of(x) return x == floor(x) and x - x == 0 and INTEGRAL or OTHER end
+
+-- The same for operands; nil for arrays.
 local function number_class(u, x, first)
   if type(x) ~= "number" then return nil end
   if u.known and istype(Array, first) and u.known(core.dtype_of(first), x) then return "=" .. x end
-  return x == floor(x) and x - x == 0 and -1 or -2
+  return class_of(x)
 end
+
+-- Does every type of integers hold an integral number?
+local function fits_all(x) return x >= 0 and x <= 127 end
 
 -- Integral numbers take the dtype of integer arrays beside them, so they must fit.
 local function check_fits(u, x, arguments)
@@ -442,7 +449,7 @@ local function find_rule(u, arguments, count)
     if not class then
       core.layout_of(x, u.name)
       class = type_of(x)
-    elseif class == -1 and (x < 0 or x > 127) then
+    elseif class == INTEGRAL and not fits_all(x) then
       check_fits(u, x, arguments)
     end
     local next_node = node[class]
@@ -609,24 +616,6 @@ local function call_with(u, options, ...)
   return out
 end
 
--- The same for an array, another one of its shape, and a number, by a rule that is known already; false: there is none.
----@return boolean
-function ufunc.inplace_number_where(u, a, mask, x)
-  local node = u.tree[type_of(a)]
-  node = node and node[type_of(mask)]
-  local whole = x == floor(x) and x - x == 0
-  local rule = node and node[whole and -1 or -2]
-  if not rule or overlaps(a, mask) then return false end
-  if whole and (x < 0 or x > 127) and category[layouts[handles[a.id].layout].dtype] == 1 then return false end
-  local line = line_for(handles[a.id].layout)
-  local l = slot()
-  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
-  l.arg[0], l.arg[1] = a.id, mask.id
-  l.param[0].f = x
-  commit()
-  return true
-end
-
 -- Launch in place on the first of several operands, which are stretched to its shape.
 function ufunc.inplace_call(u, a, ...)
   local arguments = { a, ... }
@@ -644,6 +633,25 @@ function ufunc.inplace_call(u, a, ...)
   table.remove(arguments, 1)
   launch(rule.kind, { a }, arguments)
   return a
+end
+
+-- The same on an array with another one of its shape (a mask) and a number, by a rule that an earlier launch has left;
+-- returns false, and launches nothing, where there is none or one of these needs more thought.  u knows no numbers.
+---@return boolean
+function ufunc.inplace_number_where(u, a, mask, x)
+  local node, class = u.tree[type_of(a)], class_of(x)
+  node = node and node[type_of(mask)]
+  local rule = node and node[class]
+  if not rule or overlaps(a, mask) then return false end
+  local layout = handles[a.id].layout
+  if class == INTEGRAL and not fits_all(x) and category[layouts[layout].dtype] == 1 then return false end
+  local line = line_for(layout)
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
+  l.arg[0], l.arg[1] = a.id, mask.id
+  l.param[0].f = x
+  commit()
+  return true
 end
 
 -- ---- defining ---------------------------------------------------------------------------------------
