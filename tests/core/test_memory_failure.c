@@ -44,6 +44,17 @@ static lgt_status window_sum(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return LGT_OK;
 }
 
+/* Element i of argument 0 is that one of argument 2 at whose place argument 1 is for i. */
+static lgt_status take(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t at = *(int64_t *)((char *)tiles[1].data + i * tiles[1].stride[0]) - tiles[2].origin[0];
+    *(double *)((char *)tiles[0].data + i * tiles[0].stride[0]) =
+        *(double *)((char *)tiles[2].data + at * tiles[2].stride[0]);
+  }
+  return LGT_OK;
+}
+
 /* ---- one step each, a no-op after the first error ---------------------------------------------- */
 
 static void failed(session *s, lgt_status status) {
@@ -74,8 +85,9 @@ static int kind(session *s, const char *text) {
   if (s->status) return -1;
   for (int i = 0; i < nknown; i++)
     if (!strcmp(known[i].text, text)) return known[i].kind;
-  int k = *text == 'w' ? native_kind(s->rt, text, "wr", "align(0.0,1.0) bloat(1.0,1,1)", window_sum)
-                       : kind_of(s->rt, LGT_FLOAT64, text);
+  int k = *text == 'w'   ? native_kind(s->rt, text, "wr", "align(0.0,1.0) bloat(1.0,1,1)", window_sum)
+          : *text == 't' ? native_kind(s->rt, text, "wrr", "align(0.0,1.0) image_points(1:2.0)", take)
+                         : kind_of(s->rt, LGT_FLOAT64, text);
   if (!k) failed(s, LGT_NO_MEMORY);
   else known[nknown].text = text, known[nknown++].kind = k;
   return k;
@@ -184,6 +196,23 @@ static void reductions(session *s, int64_t rows, const double *data) {
     snprintf(s->wrong, sizeof s->wrong, "an argmax is %lld", (long long)at.i);
 }
 
+static double backwards(int64_t i, int64_t n) { return (double)(n - 1 - i); }
+
+/* Positions name elements that were made in tiles: some of them come from other domains. */
+static void gather(session *s, int64_t rows, const double *data) {
+  int64_t n = rows * COLS, *place = malloc((size_t)n * sizeof *place);
+  lgt_id x = array(s, n, 0), made = array(s, n, 0), y = array(s, n, 0);
+  lgt_id at = keep(s, s->status ? 0 : array_of(s->rt, LGT_INT64, 1, &n));
+  int copy = kind(s, "a1 =0"), taking = kind(s, "take");
+  for (int64_t i = 0; i < n; i++) place[i] = n - 1 - i;
+  DO(lgt_array_copy_in(s->rt, x, data));
+  DO(lgt_array_copy_in(s->rt, at, place));
+  DO(launch(s->rt, copy, 2, made, x));
+  DO(launch(s->rt, taking, 3, y, at, made));
+  expect(s, "a gather", y, n, backwards);
+  free(place);
+}
+
 /* Memory of the host, a task in C with a halo, a transposed and a reshaped view. */
 static void host_memory(session *s, int64_t rows, const double *data) {
   double *memory = malloc((size_t)(rows * COLS) * sizeof *memory);
@@ -217,10 +246,11 @@ static lgt_status run_program(lgt_runtime *rt, int64_t rows, char *wrong) {
   session s = {.rt = rt};
   double *data = malloc((size_t)(rows * COLS) * sizeof *data);
   for (int64_t i = 0; i < rows * COLS; i++) data[i] = (double)i;
-  for (int part = 0; part < 5; part++) {
+  for (int part = 0; part < 6; part++) {
     if (part < 3) chain(&s, rows, data, part == 2); /* planned with a dead result, run with a live one */
     if (part == 3) stencil(&s, rows, data), reductions(&s, rows, data);
-    if (part == 4) host_memory(&s, rows, data);
+    if (part == 4) gather(&s, rows, data);
+    if (part == 5) host_memory(&s, rows, data);
     if (!s.status && !explain(rt, s.nid ? s.id[0] : 0)) failed(&s, LGT_NO_MEMORY);
     while (s.nid) drop(&s, s.id[0]);
     lgt_status status = lgt_fence(rt);

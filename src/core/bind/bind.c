@@ -322,7 +322,7 @@ static lgt_status bind_alone(lgt_attempt *try, const lgt_call *calls, bool last)
 /* There is no memory even to find out what moves: the other ranks cannot be kept in step. */
 static lgt_status give_up(lgt_attempt *try, lgt_status status, const lgt_call *calls) {
   if (try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
-  if (try->exchange.saved) lgt_exchange_undo(&try->exchange);
+  lgt_exchange_undo(&try->exchange);
   lgt_failure_release(fail_group(try, status, calls[0].line));
   return LGT_OK;
 }

@@ -288,6 +288,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
 }
 
 void lgt_exchange_undo(lgt_exchange *x) {
+  if (!x->saved) return;
   for (int n = 0; n < x->nstore && x->saved[n]; n++) /* so far had it come */
     x->store[n]->history = x->saved[n];
   x->record = NULL; /* what comes of it now is not what an exchange comes to */

@@ -73,7 +73,8 @@ void lgt_exchange_margin(lgt_exchange *exchange, int slot);
 void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
 /* Acquire instances for all roots that have contents from before the group. */
 lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
-/* For want of memory the group does not run: all histories are as before the survey. */
+/* For want of memory the group does not run, or not all has moved: all histories are as before the survey, as far as that
+ * has come.  Not with other ranks, which count on it. */
 void lgt_exchange_undo(lgt_exchange *exchange);
 /* Submit the copies and messages.  One for which there is no instance goes without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);

@@ -199,13 +199,13 @@ bool lgt_image_move(lgt_binder *binder, lgt_store *store, const lgt_selected *se
   bool good = true;
   if (lgt_exchange_begin_store(&x, binder, store, selected)) {
     if (binder->peers) binder->peers->abort(binder->peers, lgt_message());
-    return false;
+    return lgt_exchange_undo(&x), false;
   }
   if (lgt_exchange_acquire(&x)) {
     good = false;
     if (!binder->peers) return lgt_exchange_undo(&x), false;
   }
-  if (lgt_exchange_move(&x)) return false;
+  if (lgt_exchange_move(&x)) return lgt_exchange_undo(&x), false;
   for (int d = 0; d < binder->map->local && !binder->dry; d++)
     lgt_job_wait(binder, store->replica[d].inst, false);
   lgt_job_retire(binder, false);
@@ -284,8 +284,10 @@ static void coarsen(making *m) {
   if (image->along) return; /* rows, one after the other, lie in pages of their own */
   for (int d = 1; d < target->root_ndim; d++) row *= target->root_shape[d];
   image->coarse = lgt_mem_zalloc(((size_t)m->binder->map->local + 1) * sizeof(lgt_runs *));
-  for (int d = 0; image->coarse && d < m->binder->map->local; d++)
-    image->coarse[d] = lgt_runs_merged(image->runs[d], 1 + LGT_THIN_PAGE / (row > 0 ? row : 1));
+  bool good = image->coarse != NULL;
+  for (int d = 0; d < m->binder->map->local && good; d++)
+    good =
+        (image->coarse[d] = lgt_runs_merged(image->runs[d], 1 + LGT_THIN_PAGE / (row > 0 ? row : 1))) != NULL;
 }
 
 static void image_free(lgt_image *image) {

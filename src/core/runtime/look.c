@@ -22,7 +22,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
                        NULL, NULL);
   lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
   if (status && peers) peers->abort(peers, lgt_message());
-  if (status) return status;
+  if (status) return lgt_exchange_undo(&x), status;
   status = lgt_exchange_acquire(&x);
   if (status && !last) lgt_exchange_undo(&x);
   if (status && !last) return status;
