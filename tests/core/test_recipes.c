@@ -118,6 +118,26 @@ TEST(storing_may_be_cheaper_than_collecting) {
   lgt_close(rt);
 }
 
+/* Random programs have small arrays only, and shall meet both. */
+TEST(with_jitter_small_results_are_stored_or_not) {
+  static const char *const jitter[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+  int kept = 0;
+  for (int i = 0; i < 8; i++) {
+    CHECK(!open_with(&rt, "cpus", "1", "check", "1", "jitter", jitter[i], NULL));
+    rt->fuser.collection_ns = 1e9;
+    lgt_id all = filled(4 * N, 1, 0), x = slice_of(rt, all, 0, 0, N / 16, 1);
+    int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+    lgt_array_free(rt, overwrite(x, N / 16, add, mul));
+    CHECK(!lgt_fence(rt));
+    int must_die = plan_of(2)->group[0].nmust_die;
+    if (i == 0) CHECK_EQ(must_die, 0);
+    kept += !must_die;
+    CHECK(value_at(x, 1) == 4);
+    lgt_close(rt);
+  }
+  CHECK(1 < kept && kept < 8);
+}
+
 static const char *memory_of(lgt_id x) {
   return lgt_store_at(&rt->stores, rt->front.handles[x].store)->replica[0].inst->data;
 }
@@ -358,6 +378,7 @@ int main(void) {
   RUN(a_chain_of_results_is_computed_late);
   RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
   RUN(storing_may_be_cheaper_than_collecting);
+  RUN(with_jitter_small_results_are_stored_or_not);
   RUN(what_recipes_read_is_left_alone);
   RUN(versions_are_computed_again_from_former_contents);
   RUN(recipes_keep_former_contents_up_to_a_limit);
