@@ -104,6 +104,8 @@ class Generator(Loops):
         p = self.profile
         if self.rng.random() < 0.03 * p.alias and self.twin(block, depth):
             return
+        if self.rng.random() < 0.03 * p.drops and self.brief(block, depth):
+            return
         makers = [(self.new_input, 3 if depth == 0 else 0.3), (self.let, 30), (self.let_view, 8 * p.alias),
                   (self.assign, 10 * p.alias), (self.in_place, 8 * p.alias), (self.fill, 1.5), (self.read, 3),
                   (self.into, 2 * p.alias), (self.put, 60 * p.picks), (self.host, 0.5), (self.fails, 1),
@@ -594,6 +596,39 @@ class Generator(Loops):
             if self.rng.random() < 0.7:
                 self.emit(block, self.flush, depth)
             self.emit(block, lambda _: self.neighbours(name), depth)
+        return True
+
+    def brief(self, block, depth):
+        """An array that is written in part, used, and dropped in the window that made it; so may be what it was made of."""
+        rng, source, name = self.rng, self.pick(), self.name("x")
+        old = ["var", source]
+
+        def make(_):
+            if rng.random() < 0.5:
+                return ["let", name, ["copy", old]]
+            return ["let", name, ["op", "add", [old, self.other_operand(self.type_of(old).shape, 1, 0.4)], 0]]
+
+        def change(of):
+            target = self.view(["var", of]) if rng.random() < 0.8 else ["var", of]
+            x = self.type_of(target)
+            value = self.fit(["var", rng.choice([source, name])], x.shape) if rng.random() < 0.5 else self.other_operand(x.shape, 1, 0.4)
+            if rng.random() < 0.6 or x.dtype == "bool":
+                return ["set", target, self.as_kind(value, x.dtype)]
+            return ["iop", rng.choice(["add", "subtract", "multiply"]), target, value]
+
+        def use(_):
+            value = self.view(["var", name]) if rng.random() < 0.4 else ["var", name]
+            value = ["op", rng.choice(["add", "multiply"]), [value, self.other_operand(self.type_of(value).shape, 1, 0.4)], 0]
+            return ["let", self.name("x"), value]
+
+        if not self.emit(block, make, depth):
+            return False
+        for step in rng.choices([lambda _: change(name), lambda _: change(source), use], [4, 2, 3], k=rng.randint(2, 6)) + [use]:
+            self.emit(block, step, depth)
+        if not depth:
+            self.emit(block, lambda _: [rng.choice(["nil", "nil", "free"]), name])
+            if rng.random() < 0.6:
+                self.emit(block, self.gc)
         return True
 
     def neighbours(self, name):
