@@ -134,10 +134,6 @@ static double return_of_all(const lgt_attempt *try) {
 
 /* ---- the choice -------------------------------------------------------------------------------------------- */
 
-static bool at_random(lgt_side *side) { /* for tests */
-  return lgt_random_next(&side->jitter) >> 32 & 1;
-}
-
 /* Loops of the group for which devices have no code yet; -1: and cannot get any. */
 static int count_cold(const lgt_attempt *try) {
   int cold = 0;
@@ -162,7 +158,7 @@ const char *lgt_side_choose(lgt_attempt *try) {
   lgt_estimate *e = &try->estimate;
   *e = (lgt_estimate){.host = notes->on.host, .device = notes->on.device};
   find_copies(try);
-  if (side->jitter) return at_random(side) ? NULL : "so it was drawn";
+  if (side->jitter) return lgt_random_choice(&side->jitter) ? NULL : "so it was drawn";
   double gain = e->host + e->down - e->device - e->up;
   if (e->device >= e->host && gain <= 0) return TOO_SMALL;
   if (gain <= 0 && lasting->missed < ldexp(-gain, lasting->moves)) return TOO_FAR;

@@ -1,6 +1,7 @@
 /* acquire.c - memory of a domain for some elements of a store.  See acquire.h. */
 #include "move/acquire.h"
 
+#include "base/random.h"
 #include "memory/replica.h"
 #include "move/job.h"
 #include "move/message.h"
@@ -64,14 +65,14 @@ static void note_picks(lgt_thin *thin, int64_t row, const lgt_picks *picks) {
 
 /* If little of what an instance shall hold is needed: a block with the pages of that, for all of the store along the first
  * dimension, so that it need not grow; *want says so then.  NULL: it is not worth it. */
-static lgt_thin *thin_for(const lgt_layout *root, const lgt_rect *had, const lgt_picks *picks,
-                          lgt_rect *want) {
+static lgt_thin *thin_for(lgt_binder *binder, const lgt_layout *root, const lgt_rect *had,
+                          const lgt_picks *picks, lgt_rect *want) {
   enum { SAVED = 1 << 20, OF = 4 }; /* bytes, and one of so many */
   int64_t row = lgt_dtype_size(root->dtype), most = 0;
   if (!picks || !picks->count || !want->ndim || lgt_rect_empty(want)) return NULL;
   for (int d = 1; d < want->ndim; d++) row *= want->hi[d] - want->lo[d];
   int64_t bytes = row * (want->hi[0] - want->lo[0]), limit = bytes - bytes / OF;
-  if (limit > bytes - SAVED) limit = bytes - SAVED;
+  if (limit > bytes - SAVED && !lgt_random_choice(&binder->jitter)) limit = bytes - SAVED;
   for (int i = 0; i < picks->count; i++)
     if (picks->runs[i]->total > most) most = picks->runs[i]->total;
   if (most * row > limit) return NULL;
@@ -123,7 +124,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   lgt_copy copies[2 * LGT_MAX_DIM];
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_rect want = *rect;
-  lgt_thin *thin = memory->on_host ? thin_for(root, old ? &had : NULL, picks, &want) : NULL;
+  lgt_thin *thin = memory->on_host ? thin_for(binder, root, old ? &had : NULL, picks, &want) : NULL;
   lgt_instance *inst = new_instance(binder->map, memory, domain, root, &want, thin);
   if (!inst) return LGT_NO_MEMORY;
   inst->waste = waste;

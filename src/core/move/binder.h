@@ -137,6 +137,7 @@ typedef struct lgt_binder {
   bool strict;                                    /* such a group is refused */
   lgt_side side;                                  /* where groups run that may run on either */
   lgt_outside messaging;                          /* how the executor looks after messages */
+  uint64_t jitter;                                /* state of random choices, for tests; 0: none */
   bool dry;                                       /* tasks do nothing: for measuring what comes before them */
   bool check;                                     /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */

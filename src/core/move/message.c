@@ -1,6 +1,7 @@
 /* message.c - see message.h. */
 #include "move/message.h"
 
+#include "base/random.h"
 #include "move/offload.h"
 
 #include <stdio.h>
@@ -432,8 +433,8 @@ static int64_t piece_size(const lgt_piece *piece) {
 }
 
 /* May the submitting thread pack or unpack the pieces by itself?  What is unpacked goes to one instance. */
-static bool is_small(const lgt_piece *piece, int n, size_t bytes, bool sends) {
-  bool small = bytes <= SMALL && complete(piece, n);
+static bool is_small(lgt_binder *binder, const lgt_piece *piece, int n, size_t bytes, bool sends) {
+  bool small = bytes <= SMALL && complete(piece, n) && !lgt_random_choice(&binder->jitter);
   for (int i = 0; i < n && small; i++)
     small = lgt_instance_on_host(piece[i].inst) && (sends || piece[i].inst == piece->inst);
   return small;
@@ -564,7 +565,7 @@ lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lg
     p.poisoned = true;
     return submit(binder, &p, NULL, NULL, false);
   }
-  if (binder->eager_bytes < MOST_EAGER && is_small(piece, n, p.bytes, true))
+  if (binder->eager_bytes < MOST_EAGER && is_small(binder, piece, n, p.bytes, true))
     return submit_small(binder, &p, piece, n);
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   p.poisoned = !buffer;
@@ -579,13 +580,14 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
                             int elem) {
   int64_t count = elements(piece, n);
   struct lgt_job_message p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && p.bytes >= DIRECT && piece->inst && lgt_instance_on_host(piece->inst) &&
-                !piece->runs && lgt_instance_contiguous(piece->inst, &piece->rect);
+  bool direct = n == 1 && piece->inst && lgt_instance_on_host(piece->inst) && !piece->runs &&
+                lgt_instance_contiguous(piece->inst, &piece->rect) &&
+                (p.bytes >= DIRECT || lgt_random_choice(&binder->jitter));
   if (direct) {
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);
     return submit(binder, &p, piece->inst, NULL, true);
   }
-  if (is_small(piece, n, p.bytes, false)) return submit_small(binder, &p, piece, n);
+  if (is_small(binder, piece, n, p.bytes, false)) return submit_small(binder, &p, piece, n);
   lgt_instance *buffer = complete(piece, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
   p.data = buffer ? buffer->data : NULL;
   p.poisoned = !buffer;

@@ -398,8 +398,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns)
 
 /* For tests: where a collection costs nothing, small results are treated as large ones are. */
 static double cost_of_collection(lgt_fuser *fuser) {
-  bool free = fuser->jitter && lgt_random_next(&fuser->jitter) % 2;
-  return free ? 0 : fuser->collection_ns;
+  return lgt_random_choice(&fuser->jitter) ? 0 : fuser->collection_ns;
 }
 
 static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {

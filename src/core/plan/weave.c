@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "plan/inline.h"
 #include "plan/recipes.h"
 
@@ -126,7 +127,7 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t 
   const lgt_layout *root = lgt_weaver_layout(w, root_layout);
   /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
    * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
-  if (lgt_layout_bytes(root) < LARGE_ROOT) from = 0;
+  if (lgt_layout_bytes(root) < LARGE_ROOT && !lgt_random_choice(&w->fuser->jitter)) from = 0;
   lgt_rect piece[2 * LGT_MAX_DIM];
   int n = lgt_weave_rest(
       root, cause_arg == 0xff ? NULL : lgt_weaver_layout(w, w->plan->call[cause].layout[cause_arg]), piece);

@@ -193,7 +193,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
     rt->jitter = (uint64_t)rt->config->jitter;
     if (rt->jitter && rt->binder.peers) /* each rank has its own */
       rt->jitter += ((uint64_t)rt->binder.peers->rank << 32) + (uint64_t)rt->binder.peers->rank;
-    rt->fuser.jitter = rt->jitter ? lgt_hash_mix(rt->jitter, 0) : 0;
+    rt->fuser.jitter = rt->binder.jitter = rt->jitter ? lgt_hash_mix(rt->jitter, 0) : 0;
     lgt_devices_begin(rt);
     rt->nline = 1;
     *out = rt;
