@@ -1016,4 +1016,17 @@ check.case("a copy beside a part of what it is a copy of", function()
   end
 end)
 
+-- Whatever order the table has its entries in.
+check.case("a list with a field is no array", function()
+  for letter = ("a"):byte(), ("z"):byte() do
+    for _, value in ipairs { 2, np.array(2) } do
+      local list, name = {}, string.char(letter)
+      list[name] = 1
+      list[1] = value
+      check.refuses(('a list was expected, this table has a field "%s"'):format(name), function() np.array(list) end)
+    end
+  end
+  check.refuses("numbered from 1", function() np.array { [0] = 1, np.array(2), 3 } end)
+end)
+
 check.done()

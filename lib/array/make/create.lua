@@ -250,10 +250,17 @@ local function together_kind(key, list, dtype)
 end
 jit.off(together_kind)
 
+-- Does a table have no entries but n?
+local function has_only(list, n)
+  local count = 0
+  for _ in lgt.next, list do count = count + 1 end
+  return count == n
+end
+
 -- A vector of few numbers and arrays without dimensions, in one launch; nil for other tables.
 local function together(list)
   local n, numbers, dtype, key = #list, 0, dtypes.BOOL, 1
-  if n == 0 or n > MOST_TOGETHER or lgt.next(list, n) ~= nil then return nil end
+  if n == 0 or n > MOST_TOGETHER or not has_only(list, n) then return nil end
   for i = 1, n do
     local x, own = list[i], dtypes.FLOAT64
     if type(x) == "number" then
@@ -294,10 +301,11 @@ end
 -- A vector of numbers, which needs no thought; nil for other tables.
 local function vector(list)
   local n = #list
-  if n == 0 or list[0] ~= nil or lgt.next(list, n) ~= nil then return nil end
+  if n == 0 then return nil end
   for i = 1, n do
     if type(list[i]) ~= "number" then return nil end
   end
+  if not has_only(list, n) then return nil end
   local p = core.host_memory(dtypes.FLOAT64, n)
   for i = 1, n do p[i - 1] = list[i] end
   return core.adopt(dtypes.FLOAT64, { n }, p)
