@@ -252,7 +252,8 @@ lgt_status lgt_fence(lgt_runtime *rt);
 /* What is launched until the end is the same each time under this name: the same operations on arrays of the same shapes,
  * which may be others.  Planned once, it is replayed then.  Where it is not the same it runs as if it had no name, and *why
  * says what differed first (the text is the runtime's, valid until the next call); otherwise *why is NULL.  why = NULL: not all
- * of it was launched, so this time does not count.  A trace within another one is a part of that one.  Both flush. */
+ * of it was launched, so this time does not count.  A trace within another one is a part of that one.  What has more than 32768
+ * launches is not kept.  Both flush. */
 lgt_status lgt_trace_begin(lgt_runtime *rt, const char *name);
 lgt_status lgt_trace_end(lgt_runtime *rt, const char **why);
 /* on = 1: a wait for results returns at once with LGT_INTERRUPTED, and so does every later one until on = 0.  What was

@@ -521,8 +521,8 @@ end
 -- arrays of the same shapes and types, which may be other arrays with other values.  It is planned once and replayed
 -- from then on, as loops are by themselves when they have been seen to repeat (`--trace`).  Where it launches something
 -- else the rest of it runs untraced, with the same results, and standard error says once what differed.  Looking at
--- values in f is allowed, at the same places each time.  A trace within another one is a part of it.  Begins and ends
--- with a flush.
+-- values in f is allowed, at the same places each time.  A trace within another one is a part of it.  One of more than
+-- 32768 launches is not kept.  Begins and ends with a flush.
 ---@param name string|number
 ---@param f function
 ---@param ... any its arguments

@@ -286,4 +286,17 @@ check.case("named traces do not pile up", function()
   check.that(np.all(np.isfinite(x)))
 end)
 
+-- What a trace keeps of each launch must not fill the memory of a program that is one trace from beginning to end.
+check.case("a named trace without end is not kept", function()
+  local function long(x)
+    for _ = 1, 9000 do x = step(x) end
+    return x
+  end
+  lgt.trace("long", long, np.ones(3))
+  local stats = lgt.stats()
+  local x = lgt.trace("long", long, np.ones(3))
+  check.equal(lgt.stats().launches_replayed, stats.launches_replayed)
+  check.that(np.all(np.isfinite(x)))
+end)
+
 check.done()

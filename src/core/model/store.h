@@ -39,8 +39,8 @@ typedef struct lgt_store {
   uint16_t number; /* in that window */
   int32_t uses;    /* references by the calls of that window */
 
-  int64_t used,
-      used_before; /* with devices: the last two groups that worked on it, numbered from 1 by their positions (evict.h) */
+  /* With devices: the last two groups that worked on it, numbered from 1 by their positions (evict.h). */
+  int64_t used, used_before;
 
   lgt_replica *replica;               /* owned, one for each domain of this rank; NULL until it has an instance */
   const lgt_history *history;         /* borrowed from the map, NULL: none yet; with several domains: who has which elements */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { MOST_TRACES = 256, MOST_LAUNCHES = 1 << 14 }; /* the one that was begun longest ago makes room */
+enum { MOST_OF_ONE = 1 << 15 };                      /* launches: a longer trace is not kept */
 
 /* ---- the set of traces ------------------------------------------------------------------------------------ */
 
@@ -145,6 +146,11 @@ static bool keep(lgt_manual *manual, const lgt_window *window, int n, bool look,
 lgt_status lgt_manual_planned(lgt_manual *manual, const lgt_window *window, int n, bool look, lgt_plan *plan,
                               uint64_t pattern, uint32_t id) {
   if (!manual->now || manual->difference.at >= 0) return LGT_OK;
+  if (manual->recording && manual->now->launches + n > MOST_OF_ONE) {
+    lgt_log(TRACE, 2, "trace \"%s\" is too long to be kept", manual->now->name);
+    lgt_manual_abandon(manual);
+    return LGT_OK;
+  }
   if (manual->recording && !keep(manual, window, n, look, plan, pattern, id)) {
     lgt_manual_abandon(manual);
     return lgt_err(LGT_NO_MEMORY, "out of memory for a trace");

@@ -6,6 +6,7 @@
  * without traces; what differed is told at the end, and the launches of the next time are kept anew.
  *
  * The window is empty where a trace begins and ends, so that all ranks cut there.  What is kept follows from the stream alone.
+ * It is little for each launch, and nothing of a trace of more than 32768.
  *
  * Belongs to the submitting thread.
  */
