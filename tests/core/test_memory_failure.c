@@ -213,6 +213,25 @@ static void gather(session *s, int64_t rows, const double *data) {
   free(place);
 }
 
+static double third_turn(int64_t i, int64_t n) { return (void)n, 8 * (double)i + 7; }
+
+/* x = 2 x + 1 in each turn, which has a name; in the last one there is another launch. */
+static void traced(session *s, int64_t rows, const double *data) {
+  lgt_id x = array(s, rows, COLS), y = array(s, rows, COLS);
+  int twice = kind(s, "a1 c2 mul c1 add =0"), copy = kind(s, "a1 =0");
+  const char *why;
+  DO(lgt_array_copy_in(s->rt, x, data));
+  for (int turn = 1; turn <= 3; turn++) {
+    DO(lgt_trace_begin(s->rt, "turn"));
+    bool begun = !s->status;
+    DO(launch(s->rt, twice, 2, y, x));
+    DO(launch(s->rt, copy, 2, x, y));
+    if (turn == 3) DO(launch(s->rt, copy, 2, y, x));
+    if (begun) failed(s, lgt_trace_end(s->rt, s->status ? NULL : &why));
+  }
+  expect(s, "what a trace leaves", x, rows * COLS, third_turn);
+}
+
 /* Memory of the host, a task in C with a halo, a transposed and a reshaped view. */
 static void host_memory(session *s, int64_t rows, const double *data) {
   double *memory = malloc((size_t)(rows * COLS) * sizeof *memory);
@@ -246,11 +265,12 @@ static lgt_status run_program(lgt_runtime *rt, int64_t rows, char *wrong) {
   session s = {.rt = rt};
   double *data = malloc((size_t)(rows * COLS) * sizeof *data);
   for (int64_t i = 0; i < rows * COLS; i++) data[i] = (double)i;
-  for (int part = 0; part < 6; part++) {
+  for (int part = 0; part < 7; part++) {
     if (part < 3) chain(&s, rows, data, part == 2); /* planned with a dead result, run with a live one */
     if (part == 3) stencil(&s, rows, data), reductions(&s, rows, data);
     if (part == 4) gather(&s, rows, data);
-    if (part == 5) host_memory(&s, rows, data);
+    if (part == 5) traced(&s, rows, data);
+    if (part == 6) host_memory(&s, rows, data);
     if (!s.status && !explain(rt, s.nid ? s.id[0] : 0)) failed(&s, LGT_NO_MEMORY);
     while (s.nid) drop(&s, s.id[0]);
     lgt_status status = lgt_fence(rt);
