@@ -30,7 +30,7 @@ struct lgt_job_message {
   lgt_copy *copy;           /* small ones: what is packed or unpacked; they hold refs to runs */
   int ncopy;
   struct lgt_job_message
-      *another; /* small ones: another one of the task, in a block of its own; only the first is the job's */
+      *another; /* small ones: one more of the task; but for the first, in a block of its own */
 };
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
@@ -484,8 +484,8 @@ static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_
   return true;
 }
 
-/* A small message: one task, which packs or unpacks it, too.  The next messages of the same instances may join it, until another
- * task is submitted. */
+/* A small message: one task, which packs or unpacks it, too.  The next messages of the same instances may join it, until
+ * another task is submitted. */
 static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece,
                                int n) {
   bool sends = p->kind == SEND;

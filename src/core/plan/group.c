@@ -71,8 +71,8 @@ static uint8_t first_arg(const lgt_plan_call *call, int arg) {
   return (uint8_t)arg;
 }
 
-/* The part of its root that an argument has: of what a call from `first` on reads through the same view, or a new one; 0: there are
- * too many, or, unless `add`, there is none yet. */
+/* The part of its root that an argument has: of what a call from `first` on reads through the same view, or a new one; 0:
+ * there are too many, or, unless `add`, there is none yet. */
 static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *call, int arg, bool add) {
   int part = 1;
   for (const lgt_plan_call *c = &plan->call[first]; c <= call; c++)
@@ -100,7 +100,7 @@ typedef struct widened {
   bool few; /* it is of few elements */
 } widened;
 
-/* `begins`: the call is the first of its group, of which parts are cheap; else what is less than any tile may lie between. */
+/* `begins`: the call is the first of its group, whose parts cost nothing; else less than any tile may lie between. */
 static widened widen(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
                      const lgt_plan_call *call, int arg, bool begins) {
   widened w = {.few = true};
@@ -130,9 +130,9 @@ static reach *reach_of(const lgt_plan *plan, reaches *all, int number, int arg) 
   return r;
 }
 
-/* Let call `next` into the plan's newest group, as far as places go: arguments that lie far from the rest of their root get
- * parts, if they are of the group's first call, or few elements that are only read; the others widen what the group touches.
- * False: one can do neither, since a domain would need all between. */
+/* Let call `next` into the plan's newest group, as far as places go: arguments that lie far from the rest of their root
+ * get parts, if they are of the group's first call, or few elements that are only read; the others widen what the group
+ * touches.  False: one can do neither, since a domain would need all between. */
 static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];

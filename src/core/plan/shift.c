@@ -523,9 +523,10 @@ static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
   return true;
 }
 
-/* A window for which plans were shifted so often is worth a plan of its own, which costs more than several shifts do.  Not the
- * second time: what one mask picks from several arrays is the same window for a few times, and never again.  (Windows whose
- * hashes are equal are counted together: that decides only when one gets its own plan, which its words find.) */
+/* A window for which plans were shifted so often is worth a plan of its own, which costs more than several shifts do.
+ * Not the second time: what one mask picks from several arrays is the same window for a few times, and never again.
+ * (Windows whose hashes are equal are counted together: that decides only when one gets its own plan, which its words
+ * find.) */
 static bool comes_again(lgt_fuser *fuser, uint64_t hash) {
   enum { OFTEN = 4 };
   lgt_seen *seen = &fuser->seen[hash % LGT_FORMS];
