@@ -457,12 +457,6 @@ uint32_t lgt_stores_windows(lgt_stores *stores, uint32_t layout, int dim, int64_
   return lgt_layout_intern(stores, &l);
 }
 
-uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
-  const lgt_layout *l = lgt_layout_at(stores, layout);
-  if (l->flags & LGT_LAYOUT_WHOLE) return layout;
-  return lgt_stores_dense(stores, l->dtype, l->root_ndim, l->root_shape);
-}
-
 /* ---- forms --------------------------------------------------------------------------------------- */
 
 static uint64_t class_of(int64_t n) { return n == 0 || n == 1 ? (uint64_t)n : 2; }

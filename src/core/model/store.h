@@ -134,8 +134,6 @@ uint32_t lgt_stores_diagonal(lgt_stores *stores, uint32_t layout, int row, int c
 /* Element i + j of a dimension as element (i, j) of it and a new last one of extent `width`. */
 uint32_t lgt_stores_windows(lgt_stores *stores, uint32_t layout, int dim, int64_t width);
 uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
-/* The dense root layout that a layout is a view of. */
-uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
 
 /* A hash of the view's *form*: everything planning asks of a view by itself, without its numbers.  Two windows whose
  * views have equal forms, and relate to one another alike, are planned alike (shift.h). */

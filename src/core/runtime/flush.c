@@ -64,12 +64,6 @@ static int ask_for_results(lgt_runtime *rt) {
   return ask(rt, rt->flush.relieved ? LGT_COLLECT_ALL : LGT_COLLECT_OLD);
 }
 
-bool lgt_runtime_relieve(lgt_runtime *rt) {
-  rt->front.collect = LGT_COLLECT_NOTHING;
-  if (lgt_runtime_pressed(rt)) ask(rt, LGT_COLLECT_OLD);
-  return rt->front.collect != LGT_COLLECT_NOTHING;
-}
-
 /* The caller is back. */
 static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;
@@ -89,8 +83,9 @@ void lgt_collected(lgt_runtime *rt, double heap) {
   rt->pressure = (int64_t)(script * COLLECTION_NS_PER_BYTE * PRESSURE_BYTES_PER_NS);
 }
 
-/* Where many stores are alive, a collection is worth it once half as many more may be dead. */
-bool lgt_runtime_pressed(lgt_runtime *rt) {
+/* Is it time that the caller collects its garbage?  Where many stores are alive, that is worth it once half as many more may
+ * be dead. */
+static bool is_pressed(lgt_runtime *rt) {
   if (rt->stores_collected > rt->stores.live_stores) rt->stores_collected = rt->stores.live_stores;
   int64_t limit = rt->pressure > PRESSURE_MIN ? rt->pressure : PRESSURE_MIN, many = rt->stores_collected / 2,
           records = STORE_BYTES * (rt->stores.live_stores - rt->stores_collected - many);
@@ -352,7 +347,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     let_go = false;
     lgt_job_retire(&rt->binder, tight);
     lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT, MAX_ENQUEUED); /* far enough ahead: help */
-    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, LGT_COLLECT_OLD);
+    if (ask_again && !flush->relieved && is_pressed(rt)) return ask(rt, LGT_COLLECT_OLD);
   }
   return 0;
 }

@@ -91,9 +91,5 @@ lgt_status lgt_runtime_settle(lgt_runtime *rt);
 int lgt_runtime_window(const lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */
 void lgt_runtime_take(lgt_runtime *rt);
-/* Is it time that the caller collects its garbage?  A flush that binds a group asks for it. */
-bool lgt_runtime_pressed(lgt_runtime *rt);
-/* If so, ask for it outside of a flush, by the front's `collect`. */
-bool lgt_runtime_relieve(lgt_runtime *rt);
 
 #endif
