@@ -38,7 +38,7 @@ typedef struct lgt_kind {
   bool inexact;                    /* it reduces floats */
   bool own_params;                 /* parameters are each rank's own, and no part of the stream */
   lgt_own_variant own;             /* lgt's own: with small arguments it takes microseconds; or NULL, then: */
-  bool infallible;                 /* one that fails for want of memory alone, and writes all of what it writes */
+  bool infallible;                 /* one that fails for want of memory alone; nobody looks at what it leaves unwritten */
   lgt_variant variant[LGT_NCLASS]; /* by device class; NULL: there is none */
   void *context[LGT_NCLASS];       /* borrowed; for each of them */
   lgt_constraint_set *constraints; /* owned; of a native kind */
