@@ -113,7 +113,8 @@ class Generator(Loops):
                   (self.drop, 5 * p.drops if depth == 0 else 0), (self.gc, 2 * p.drops), (self.flush, 3),
                   (self.rebind, 4), (self.loop, 3 * p.loops if depth < 2 else 0),
                   (self.both, 0.7 * p.loops if depth < 1 else 0), (self.swap, 2), (self.ring, 1), (self.caught, p.ruins),
-                  (self.every, 2 * p.loops), (self.stop, 0.3 * p.loops), (self.branch, 2 if depth < 2 else 0)]
+                  (self.every, 2 * p.loops), (self.stop, 0.3 * p.loops), (self.named, p.loops if depth < 3 else 0),
+                  (self.branch, 2 if depth < 2 else 0)]
         for make in self.rng.choices([m for m, _ in makers], [w for _, w in makers], k=8):
             if self.budget > 0 and self.emit(block, make, depth):
                 return

@@ -2,7 +2,8 @@
 
 A body is written on a copy of the machine, during its first turn; the loop gets as many turns as the machine can
 follow.  Loops are nested, check something every k turns, end early, swap and rebind what they work on, keep it in
-tables, work on other slices in each turn or on longer ones, and two of them run as coroutines that take turns.
+tables, work on other slices in each turn or on longer ones, and two of them run as coroutines that take turns.  Their
+bodies may be traces that the program names.
 """
 from machine import KINDS, Num, Reject
 from turns import Break
@@ -60,6 +61,8 @@ class Loops:
         small = self.profile.size in ("tiny", "small")
         goal = rng.choice([2, 3, 4, 6, 10, 30] + ([30, 80] if small and depth == 0 else []))
         machine, block = self.body(depth, rng.randint(1, 6 if goal < 30 else 3), self.ends(), True)
+        if block and rng.random() < 0.2:
+            block = [["named", self.number(), block]]
         if rng.random() < 0.3:
             return self.moving_loop(depth, machine, block, goal)
         turns = self.turns_of(machine, block, depth, goal)
@@ -94,6 +97,11 @@ class Loops:
             return None
         again = self.turns_of(machine, turns, depth, 6) if rng.random() < 0.4 else 1
         return ["for", again, turns]
+
+    def named(self, depth):
+        """A trace that the program names; in loops its turns differ where their branches do."""
+        block = self.body(depth, self.rng.randint(1, 4))[1]
+        return ["named", self.number(), block] if block else None
 
     def both(self, depth):
         """Two loops that take turns."""

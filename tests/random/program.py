@@ -16,6 +16,7 @@ statements are nested lists, so that they can be walked, copied, cut and compare
                ["nil", name]  ["gc"]  ["flush"]  ["for", turns, block]  ["if", cond, block, block]
                ["every", k, block]  ["stop", cond]  ["swap", name, name]  ["ring", name, number, room, e]
                ["both", turns, block, turns, block]  ["yield"]: see turns.py  ["caught", name]
+               ["named", id, block]: a trace that the program names
 
 machine.py gives them meaning.  A style chooses between ways to write the same thing in Lua.
 """
@@ -283,6 +284,11 @@ class Lua:
 
     def s_stop(self, s, depth, _):
         self.line(depth, f"if {self.condition(s[1])} then {'break' if self.turns else 'error()'} end")
+
+    def s_named(self, s, depth, names):
+        self.line(depth, f"calls.named({s[1]}, function()")
+        self.block(s[2], depth + 1, set(names))
+        self.line(depth, "end)")
 
     def s_both(self, s, depth, names):
         self.line(depth, "calls.both(function()")
