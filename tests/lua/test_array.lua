@@ -1023,7 +1023,14 @@ check.case("a list with a field is no array", function()
       local list, name = {}, string.char(letter)
       list[name] = 1
       list[1] = value
-      check.refuses(('a list was expected, this table has a field "%s"'):format(name), function() np.array(list) end)
+      local message = ('a list was expected, this table has a field "%s"'):format(name)
+      check.refuses(message, function() np.array(list) end)
+      for i = 100, 1, -1 do list[i] = i end
+      check.refuses(message, function() np.array(list) end)
+      list = {}
+      for i = 1, 100 do list[i] = i end
+      list[name] = 1
+      check.refuses(message, function() np.array(list) end)
     end
   end
   check.refuses("numbered from 1", function() np.array { [0] = 1, np.array(2), 3 } end)

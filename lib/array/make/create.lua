@@ -250,8 +250,16 @@ local function together_kind(key, list, dtype)
 end
 jit.off(together_kind)
 
--- Does a table have no entries but n?
+-- Does a table have no entries but the elements 1 to n?  To count those of a long list takes longer than all else; where
+-- its last ones follow each other they lie in the table's array part, behind which next comes to all others.  (In its
+-- hash part the order of numbers is as good as random.)
+local LONG, LAST = 16, 8
 local function has_only(list, n)
+  if n >= LONG and list[0] == nil then
+    local at = n - LAST
+    while at < n and lgt.next(list, at) == at + 1 do at = at + 1 end
+    if at == n then return lgt.next(list, n) == nil end
+  end
   local count = 0
   for _ in lgt.next, list do count = count + 1 end
   return count == n
