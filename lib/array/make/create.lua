@@ -250,9 +250,9 @@ local function together_kind(key, list, dtype)
 end
 jit.off(together_kind)
 
--- Does a table have no entries but the elements 1 to n?  To count those of a long list takes longer than all else; where
--- its last ones follow each other they lie in the table's array part, behind which next comes to all others.  (In its
--- hash part the order of numbers is as good as random.)
+-- Does a table have no entries but the elements 1 to n?  To count those of a long list takes longer than all else;
+-- where its last ones follow each other they lie in the table's array part, behind which next comes to all others.
+-- (In its hash part the order of numbers is as good as random.)
 local LONG, LAST = 16, 8
 local function has_only(list, n)
   if n >= LONG and list[0] == nil then
