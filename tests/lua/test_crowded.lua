@@ -1,7 +1,7 @@
 -- Tasks get all memory that they need before any of them runs, so that an attempt that lacks some can still give up
 -- what nobody needs, or go elsewhere.  Run with --emulate=3 --emulate-mem=100K, with -n 2 --mem=1088K, with
 -- --domains=2 --mem=2176K; as "siblings" with -n 2 --domains=2 --mem=130K, as "masks" with --domains=3 --mem=173100, as
--- "together" with -n 2 --mem=400K.
+-- "together" with -n 2 --mem=400K, as "numbers" with -n 2 --emulate=3 --mem=10K.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -16,7 +16,19 @@ local function fill_devices()
   return all
 end
 
-if devices > 0 then
+if arg[1] == "numbers" then
+  check.case("a number comes to domains one of which lacks memory", function()
+    local list = {}
+    for i = 1, 1300 do list[i] = i end
+    local all = np.array(list) -- more than there is: it was made outside
+    lgt.fence()
+    local x = np.array { 1, 2, 3, 4, 5, 6 }
+    local y = (x + x)[-5] + 1
+    np.add(y, y, { out = y, where = x[1]:ge(0) })
+    check.refuses("out of memory", function() return (y:item()) end)
+    check.equal(all(1300), 1300)
+  end)
+elseif devices > 0 then
   check.case("what a device reduces into, where the device has no room", function()
     local n = devices * 80 * 128
     local all = fill_devices()

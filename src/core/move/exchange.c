@@ -516,13 +516,13 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
   bool good = true;
   for (int i = 0; i < move->count && good; i++) {
     if (piece[i].from == to) continue;
-    bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
-    if (!comes) good = lgt_region_add(absent, &piece[i].rect);
+    lgt_instance *inst = holder(x, move->root, to, &piece[i].rect, false);
+    if (!inst) good = lgt_region_add(absent, &piece[i].rect);
     else if (absent->count) good = forget_absent(absent, &piece[i]);
+    if (!inst || !good) continue;
     /* Of runs, too: what else the domain has of the rect has already been copied there. */
-    if (!comes || !good) continue;
-    good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
-    if (x->lacks) lgt_acquire_arrival(x->binder->map, destination(x, move->root, local), &piece[i]);
+    good = lgt_replica_written(replica, inst, &piece[i].rect);
+    if (x->lacks) lgt_acquire_arrival(x->binder->map, inst, &piece[i]);
   }
   return good;
 }
