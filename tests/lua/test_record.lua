@@ -26,6 +26,20 @@ check.case("a loop's exchanges are replayed", function()
   for i = 1, n do check.equal(got[i], wanted[i]) end
 end)
 
+check.case("a loop's exchanges are replayed that end in a sum", function()
+  local x = np.ones(n)
+  for i = 1, 50 do
+    if i == 21 then lgt.stats_reset() end
+    local norm = x:dot(x)
+    x = x * (n / norm)
+    lgt.fence()
+  end
+  local stats = lgt.stats()
+  check.that(stats.exchanges_replayed >= 0.9 * stats.fused_groups,
+    ("%d of %d"):format(stats.exchanges_replayed, stats.fused_groups))
+  check.equal(x(1), 1)
+end)
+
 check.case("not where data says what moves", function()
   local x, at = np.arange(n):astype("float64"), np.array({5, 250, 17, 130, 299}, {dtype = "int64"})
   for _ = 1, 10 do

@@ -159,7 +159,10 @@ void lgt_record_end(const lgt_exchange *x, lgt_record *r, int64_t versions) {
     p->after = x->store[i]->history;
     p->key_after = x->store[i]->key;
     p->version = x->store[i]->version > versions ? x->store[i]->version - versions : 0;
-    good = good && (!p->version || p->key_after); /* else there may have been no memory for the key */
+  }
+  for (int i = 0; i < x->group->notes->ntouch; i++) {
+    const lgt_touch *t = &x->group->notes->touch[i];
+    good = good && (!t->writes || t->keyed); /* else there was perhaps no memory for the key */
   }
   r->ended = good;
 }
