@@ -19,7 +19,7 @@
  *     exec depend
  *   move       jobs, copies and messages as tasks; which elements move, and between whom
  *     peers binder job template offload poison message moves acquire evict touch exchange exchange_log record image
- *     image_* agree
+ *     image_* stale agree
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt side
  *   trace      what repeats in the stream of launches is planned once

@@ -22,6 +22,23 @@ TEST(pages_are_counted_once) {
   lgt_thin_free(thin);
 }
 
+TEST(pages_that_are_not_wanted_go) {
+  lgt_thin *thin = noted(100 * PAGE + 10, 3 * PAGE, 70 * PAGE),
+           *wanted = noted(100 * PAGE + 10, 10 * PAGE, 20 * PAGE);
+  CHECK(lgt_thin_map(thin));
+  lgt_thin_note(thin, 100 * PAGE, 100 * PAGE + 1);
+  lgt_thin_note(wanted, 68 * PAGE, 90 * PAGE); /* the last of these were never there */
+  for (int64_t i = 3 * PAGE; i < 70 * PAGE; i++) thin->data[i] = 1;
+  thin->data[100 * PAGE] = 1;
+  lgt_thin_drop(thin, wanted);
+  CHECK_EQ(lgt_thin_bytes(thin), 12 * PAGE);
+  CHECK_EQ(lgt_thin_lacks(wanted, thin), 0);
+  for (int64_t p = 3; p < 70; p++) CHECK_EQ(thin->data[p * PAGE + p], (p >= 10 && p < 20) || p >= 68);
+  CHECK_EQ(thin->data[100 * PAGE], 0);
+  lgt_thin_free(wanted);
+  lgt_thin_free(thin);
+}
+
 TEST(a_pool_counts_what_is_noted) {
   lgt_pool *pool = lgt_pool_new(MB);
   lgt_thin *thin = noted(1000 * MB, 500 * MB, 500 * MB + 5 * PAGE);
@@ -92,6 +109,7 @@ TEST(free_blocks_do_not_pile_up) {
 
 int main(void) {
   RUN(pages_are_counted_once);
+  RUN(pages_that_are_not_wanted_go);
   RUN(a_pool_counts_what_is_noted);
   RUN(free_blocks_are_used_again_if_they_have_the_right_pages);
   RUN(free_blocks_do_not_pile_up);

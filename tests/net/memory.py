@@ -213,6 +213,42 @@ lgt.fence()
 print("copied", lgt.stats().bytes_copied)
 """
 
+# Each domain gathers from all of a window that moves on: of the windows that it has left behind only the last few stay.  And
+# from few places all over the array, others in each turn: the pages of the last few.
+WINDOWS = """
+local n, windows, k = 4000000, 40, np.arange(12500)
+local x, base = np.arange(n) * 0.5, k * 7919 % 12500 * 8 + 1
+for w = 0, windows - 1 do
+  local y = x[(base + w * (n / windows)):astype("int64")]
+  assert(y:sum()() == (12500 * 12499 * 4 + 12500 * w * (n / windows)) / 2)
+  lgt.fence()
+end
+collectgarbage() collectgarbage() lgt.fence()
+print("held", lgt.stats().bytes_live)
+"""
+PLACES = """
+local n, k = 4000000, np.arange(600)
+local x = np.arange(n) * 0.5
+for w = 0, 59 do
+  local at = (k * 6661 + w * 104729) % 3999971
+  local y = x[(at + 1):astype("int64")]
+  assert(y:sum()() == (at * 0.5):sum()())
+  lgt.fence()
+end
+collectgarbage() collectgarbage() lgt.fence()
+print("held", lgt.stats().bytes_live)
+"""
+
+
+def moving(text, ranks, domains, most):
+    def check():
+        found = measured(text, ranks, domains)
+        if isinstance(found, str):
+            return found
+        return None if all(held <= most for held, in found["held"]) else f"{found['held']} bytes, may be {most:.0f}"
+
+    return check
+
 
 def copied(text, ranks, domains, most):
     def check():
@@ -234,6 +270,8 @@ case("turns on ranks", copied(TURNS, 3, 1, of_turns(2)))
 for ranks, domains in ((1, 3), (3, 1)):
     case(f"halos of new arrays, {ranks} ranks of {domains} domains", copied(HALOS, ranks, domains, 100000 * 8))
     case(f"edges of new arrays, {ranks} ranks of {domains} domains", copied(EDGES, ranks, domains, 100000 * 8))
+    case(f"windows that move on, {ranks} ranks of {domains} domains", moving(WINDOWS, ranks, domains, 35e6 if ranks > 1 else 100e6))
+    case(f"places that change, {ranks} ranks of {domains} domains", moving(PLACES, ranks, domains, 42e6 if ranks > 1 else 90e6))
     case(f"columns, {ranks} ranks of {domains} domains", copied(COLUMNS, ranks, domains, 1000 * 8 * 4))
 case("pieces of one domain", pieces(1, 5))
 case("pieces on ranks", pieces(5, 1))

@@ -217,6 +217,8 @@ void lgt_mem_release(void *block, size_t size) {
   if (block) munmap(block, size ? size : 1);
 }
 
+void lgt_mem_forget(void *pages, size_t size) { (void)madvise(pages, size, MADV_DONTNEED); }
+
 /* ---- arenas ----------------------------------------------------------------------------------- */
 
 struct lgt_arena_block {

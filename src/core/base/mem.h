@@ -38,6 +38,8 @@ void lgt_mem_trim(void);
 /* A range of address space whose pages appear, zeroed, when touched: tables that never move. */
 void *lgt_mem_reserve(size_t size);
 void lgt_mem_release(void *block, size_t size);
+/* Pages of it, whole ones, become as they were before they were touched. */
+void lgt_mem_forget(void *pages, size_t size);
 
 /* How many bytes this process may use at most: what the machine has left, or the least limit of the cgroups
  * that the process is in.  `root` stands before the paths of /proc and /sys: "" but for tests.  0: unknown. */

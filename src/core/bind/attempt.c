@@ -12,6 +12,7 @@
 #include "kernel/grid.h"
 #include "memory/replica.h"
 #include "move/message.h"
+#include "move/stale.h"
 
 lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
   return lgt_store_at(try->binder->stores, try->root[root]);
@@ -82,6 +83,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
     }
     lgt_exchange_margin(&try->exchange, s);
   }
+  lgt_stale_give_back(&try->exchange);
   return lgt_exchange_acquire(&try->exchange);
 }
 

@@ -217,6 +217,15 @@ bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more
   return true;
 }
 
+void lgt_instance_thin_out(lgt_map *map, lgt_instance *inst, const lgt_thin *wanted) {
+  int64_t bytes = lgt_thin_lacks(wanted, inst->thin);
+  if (bytes) lgt_thin_drop(inst->thin, wanted);
+  lgt_pool_thicken(map->pool, -bytes, true);
+  inst->bytes -= bytes;
+  inst->thin->wanted = inst->bytes;
+  count_live(map, -bytes);
+}
+
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
   return allocate(map, map->memory, 0, elem, rect, true);
 }

@@ -144,6 +144,8 @@ lgt_instance *lgt_instance_new_thin(lgt_map *map, int domain, const lgt_layout *
 /* Of a thin instance all that is noted in `more` is going to be written.  False: there is no memory for it, and nothing has
  * changed.  `needed`: may exceed the budget. */
 bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more, bool needed);
+/* Of a thin instance, which no task in flight refers to, what is not noted in `wanted` is given back. */
+void lgt_instance_thin_out(lgt_map *map, lgt_instance *inst, const lgt_thin *wanted);
 /* An instance over memory of the host program: the whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
 /* A buffer for `count` elements of `elem` bytes that are on their way.  `needed`: may exceed the budget. */

@@ -9,6 +9,8 @@ static int64_t words(const lgt_thin *thin) {
   return (thin->span + 64 * LGT_THIN_PAGE - 1) / (64 * LGT_THIN_PAGE);
 }
 
+static bool is_noted(const lgt_thin *thin, int64_t page) { return thin->page[page / 64] >> page % 64 & 1; }
+
 lgt_thin *lgt_thin_new(int64_t span) {
   lgt_thin *thin = lgt_mem_zalloc(sizeof *thin);
   if (!thin) return NULL;
@@ -47,6 +49,16 @@ void lgt_thin_join(lgt_thin *thin, const lgt_thin *other) {
   for (int64_t i = 0; i < words(thin); i++) thin->page[i] |= other->page[i];
 }
 
+void lgt_thin_drop(lgt_thin *thin, const lgt_thin *other) {
+  int64_t pages = (thin->span + LGT_THIN_PAGE - 1) / LGT_THIN_PAGE, end;
+  for (int64_t p = 0; p < pages; p = end + 1) {
+    for (end = p; end < pages && is_noted(thin, end) && !is_noted(other, end); end++)
+      thin->page[end / 64] &= ~(1ull << end % 64);
+    if (end > p) lgt_mem_forget(thin->data + p * LGT_THIN_PAGE, (size_t)((end - p) * LGT_THIN_PAGE));
+    thin->count -= end - p;
+  }
+}
+
 bool lgt_thin_map(lgt_thin *thin) { return (thin->data = lgt_mem_reserve((size_t)thin->span)) != NULL; }
 
 bool lgt_thin_fits(const lgt_thin *thin, const lgt_thin *former) {
@@ -63,7 +75,7 @@ void lgt_thin_succeed(lgt_thin *thin, lgt_thin *former) {
 void lgt_thin_fill(lgt_thin *thin, int byte) {
   for (int64_t p = 0; p * LGT_THIN_PAGE < thin->span; p++) {
     int64_t left = thin->span - p * LGT_THIN_PAGE;
-    if (thin->page[p / 64] >> p % 64 & 1)
+    if (is_noted(thin, p))
       memset(thin->data + p * LGT_THIN_PAGE, byte, (size_t)(left < LGT_THIN_PAGE ? left : LGT_THIN_PAGE));
   }
 }

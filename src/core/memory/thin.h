@@ -20,6 +20,7 @@ typedef struct lgt_thin {
   int64_t span;   /* bytes of addresses */
   int64_t count;  /* pages that have been noted */
   uint64_t *page; /* owned: a bit for each */
+  int64_t wanted; /* bytes that it took when others were last given back (stale.h) */
   bool looked;    /* of a free one: the pool has looked since it was given back (pool.h) */
 } lgt_thin;
 
@@ -32,6 +33,8 @@ int64_t lgt_thin_note(lgt_thin *thin, int64_t lo, int64_t hi);
 int64_t lgt_thin_lacks(const lgt_thin *thin, const lgt_thin *other);
 /* All of that is noted. */
 void lgt_thin_join(lgt_thin *thin, const lgt_thin *other);
+/* The pages that are not noted in another block give their memory back, and read as zeros. */
+void lgt_thin_drop(lgt_thin *thin, const lgt_thin *other);
 /* Bytes that it takes. */
 static inline int64_t lgt_thin_bytes(const lgt_thin *thin) { return thin->count * LGT_THIN_PAGE; }
 /* Fresh addresses.  False when out of memory. */
