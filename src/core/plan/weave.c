@@ -491,12 +491,12 @@ static bool may_follow(const lgt_weaver *w, uint16_t old, uint16_t new, const ui
 /* With one memory: what the group makes may take the place of what it has read, where that is garbage when it runs. */
 static void let_follow(lgt_weaver *w, const uint16_t *current) {
   if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w)) return;
-  for (uint16_t b = 0; b < w->items->nbuffer; b++) {
+  for (int b = 0; b < w->items->nbuffer; b++) {
     lgt_weave_buffer *buffer = &w->items->buffer[b];
     bool new = !buffer->initial && buffer->final && buffer->takes == LGT_NONE && buffer->rest == LGT_NONE;
     if (!new || buffer->first_loop == LGT_NONE || !w->plan->root[buffer->root].fresh) continue;
-    for (uint16_t old = 0; old < b && buffer->takes == LGT_NONE; old++)
-      if (may_follow(w, old, b, current)) buffer->takes = old;
+    for (int old = 0; old < b && buffer->takes == LGT_NONE; old++)
+      if (may_follow(w, (uint16_t)old, (uint16_t)b, current)) buffer->takes = (uint16_t)old;
   }
 }
 
