@@ -159,4 +159,20 @@ check.case("an array that is filled column by column", function()
   check.equal(np.sum(x):item(), n * n * (n + 1) / 2)
 end)
 
+-- The domain that does not write the copy computes the number, in one task with it, and is told of the failure.
+check.case("a part of a copy fails, and what it is a copy of does not", function()
+  local n = 14
+  local x, scalar = np.ones(n, n), np.full({}, 1.0)
+  x[{ np.array({ 1000003 }, "int64"), {} }] = 0
+  local y = np.full({ n, n }, 7.0)
+  lgt.flush()
+  local number = 1 + scalar
+  local copy = y:copy()
+  copy[{ { 11, 12 }, {} }] = x[{ { 5, 6 }, {} }]
+  lgt.flush()
+  check.equal(y(1, 1) + y(n, n), 14)
+  check.equal(number(), 2)
+  check.refuses("outside its extent", function() return (copy(11, 1)) end)
+end)
+
 check.done()

@@ -432,13 +432,21 @@ static bool is_written(const lgt_plan_group *group, int slot) {
   return group->slot[slot].written || !group->slot[slot].initial;
 }
 
+/* ... in the domain of these instances?  What arrays share is written elsewhere, by other colours; so is a renamed slot that has
+ * its rest's memory here (make_new in attempt.c).  A failure must not come to who has the same memory. */
+static bool is_written_here(const lgt_plan_group *group, lgt_instance *const *inst, int slot) {
+  uint16_t rest = group->slot[slot].rest;
+  return inst[slot] && is_written(group, slot) && inst[slot]->owners <= 1 &&
+         (rest == LGT_NONE || inst[rest] != inst[slot]);
+}
+
 /* The instances of one colour's job, each once, those first that are read and not written: one of them may have several
  * parts of a root. */
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
   uint32_t written = ++binder->stamp, listed = ++binder->stamp;
   bool together = !group->split; /* with what it does not write: it passes former failures on */
   for (int s = 0; s < group->nslot; s++)
-    if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
+    if (is_written_here(group, inst, s)) inst[s]->stamp = written;
   for (int pass = 0; pass < 2; pass++) {
     for (int s = 0; s < group->nslot; s++) {
       if (!inst[s] || inst[s]->stamp == listed || (inst[s]->stamp == written) != (pass == 1)) continue;
