@@ -43,27 +43,8 @@ TEST(it_says_so_whichever_allocation_fails) {
   CHECK(failed > 5);
 }
 
-/* Where there is room for one array, the next one is written over it, if nobody can ask for it any more. */
-TEST(what_is_garbage_makes_room_for_what_comes_of_it) {
-  enum { MANY = 1 << 19 };
-  double *got = malloc(MANY * sizeof *got);
-  for (int keep = 0; keep < 2; keep++) {
-    CHECK(!open_with(&rt, "cpus", "2", "check", "1", "mem", "6M", NULL));
-    lgt_id x = vector(MANY);
-    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c1 =0"), 1, x) && !lgt_fence(rt));
-    lgt_id y = keep ? apply("a1 c1 add =0", x, 0) : apply_drop("a1 c1 add =0", x, 0);
-    CHECK_EQ(lgt_array_copy_out(rt, y, got), keep ? LGT_NO_MEMORY : LGT_OK);
-    for (int i = 0; i < MANY && !keep; i++) CHECK(got[i] == 2);
-    CHECK(!keep || !lgt_array_copy_out(rt, x, got));
-    for (int i = 0; i < MANY && keep; i++) CHECK(got[i] == 1);
-    lgt_close(rt);
-  }
-  free(got);
-}
-
 int main(void) {
   RUN(it_says_how_much_is_needed_and_which_option_helps);
   RUN(it_says_so_whichever_allocation_fails);
-  RUN(what_is_garbage_makes_room_for_what_comes_of_it);
   return check_done();
 }

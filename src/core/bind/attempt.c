@@ -282,23 +282,10 @@ static lgt_status acquire_slots(lgt_attempt *try) {
   return status;
 }
 
-/* Is what the group reads of a store the last that anybody reads of it? */
-static bool is_last_use(const lgt_attempt *try, uint16_t root) {
-  const lgt_plan_group *group = try->group;
-  const lgt_store *store = lgt_attempt_store(try, root);
-  int uses = 0;
-  for (int i = group->first; i < group->first + group->count; i++)
-    for (int a = 0; a < group->plan->call[i].nargs; a++) uses += group->plan->call[i].root[a] == root;
-  return !lgt_store_reachable(store) && store->uses == uses && !store->attached && !store->home;
-}
-
 /* Nobody else wants what is in an instance that the group finds there: then it may be overwritten. */
-static bool may_take(const lgt_attempt *try, int s) {
-  const lgt_plan_slot *slot = &try->group->slot[s], *old = &try->group->slot[slot->takes];
-  if (try->source) return false;
-  const lgt_instance *inst = try->inst[slot->takes];
-  return inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot->takes) &&
-         (old->root == slot->root || is_last_use(try, old->root));
+static bool may_take(const lgt_attempt *try, int slot) {
+  const lgt_instance *inst = try->inst[slot];
+  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot);
 }
 
 /* A root's memory with what is in it. */
@@ -339,7 +326,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
     const lgt_plan_slot *slot = &try->group->slot[s];
     if (slot->idle) continue;
     if (slot->former) continue; /* held with what goes on from there, if at all */
-    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, s)) {
+    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, slot->takes)) {
       hold(try, s, try->inst[slot->takes]);
     } else if (!slot->initial) {
       status = make_new(try, s, 0);
