@@ -432,8 +432,9 @@ static bool is_written(const lgt_plan_group *group, int slot) {
   return group->slot[slot].written || !group->slot[slot].initial;
 }
 
-/* ... in the domain of these instances?  What arrays share is written elsewhere, by other colours; so is a renamed slot that has
- * its rest's memory here (make_new in attempt.c).  A failure must not come to who has the same memory. */
+/* Does the group write a slot in the domain that has these instances?  What arrays share it writes elsewhere, by other
+ * colours; so it does a renamed slot that has its rest's memory here (make_new in attempt.c).  A failure of this colour must
+ * not come to the other arrays that have this memory. */
 static bool is_written_here(const lgt_plan_group *group, lgt_instance *const *inst, int slot) {
   uint16_t rest = group->slot[slot].rest;
   return inst[slot] && is_written(group, slot) && inst[slot]->owners <= 1 &&

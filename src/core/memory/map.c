@@ -219,7 +219,7 @@ bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more
 
 void lgt_instance_thin_out(lgt_map *map, lgt_instance *inst, const lgt_thin *wanted) {
   int64_t bytes = lgt_thin_lacks(wanted, inst->thin);
-  if (bytes) lgt_thin_drop(inst->thin, wanted);
+  lgt_thin_drop(inst->thin, wanted);
   lgt_pool_thicken(map->pool, -bytes, true);
   inst->bytes -= bytes;
   inst->thin->wanted = inst->bytes;

@@ -29,8 +29,7 @@ struct lgt_job_message {
   lgt_job *next;            /* among those underway */
   lgt_copy *copy;           /* small ones: what is packed or unpacked; they hold refs to runs */
   int ncopy;
-  struct lgt_job_message
-      *another; /* small ones: one more of the task; but for the first, in a block of its own */
+  struct lgt_job_message *another; /* small ones: the task's next one, which has a block of its own */
 };
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};

@@ -4,16 +4,18 @@
 #include "memory/replica.h"
 #include "move/image.h"
 
-static const int FEW = 2;            /* asides that may stay unasked */
-static const int64_t ROOM = 1 << 20; /* ... and bytes of pages, and a quarter */
+/* So many asides of a domain are not looked at; nor is a thin instance that has grown by no more than a quarter and ROOM
+ * bytes since it was. */
+static const int FEW = 2;
+static const int64_t ROOM = 1 << 20;
 
-/* Goes through what is wanted of a store in a local domain. */
+/* What is wanted of an instance that a local domain has of a store, while it is found out. */
 typedef struct wanted {
   const lgt_exchange *x;
   const lgt_store *store;
-  const lgt_instance *inst; /* borrowed: ... of this instance */
-  lgt_thin *page;           /* borrowed: gets the pages; or NULL */
-  bool any;                 /* something is */
+  const lgt_instance *inst;
+  lgt_thin *page; /* gets the pages that are wanted; NULL: nobody asks which */
+  bool any;       /* something is wanted */
   int domain;
 } wanted;
 
