@@ -105,7 +105,32 @@ TEST(folds_are_listed_once) {
   lgt_close(rt);
 }
 
+/* Tasks of one rank of four that reduces a vector into a number, messages among them. */
+static int64_t tasks_of_sum(const char *domains, const char *body, bool has_contents) {
+  if (open_with(&rt, "cpus", "1", "check", "1", "domains", domains, "min_tile", "1", "pretend_ranks", "4",
+                "as_rank", "1", NULL))
+    return -1;
+  double former = 100;
+  lgt_id x = filled(N, 1, 0), total = array_of(rt, LGT_FLOAT64, 0, NULL);
+  if ((has_contents && lgt_array_copy_in(rt, total, &former)) || lgt_fence(rt)) return -1;
+  int64_t before = rt->binder.jobs;
+  bool good = !launch(rt, kind_of(rt, LGT_FLOAT64, body), 2, total, x) && !lgt_flush(rt);
+  int64_t tasks = rt->binder.jobs - before;
+  lgt_close(rt);
+  return good ? tasks : -1;
+}
+
+/* What the only colour of a rank reduces is this rank's result, and what all ranks together have is the result: nothing is
+ * folded there.  Several colours are folded, and so is what the result holds already. */
+TEST(a_rank_with_one_colour_folds_nothing) {
+  CHECK_EQ(tasks_of_sum("1", "a1 sum>0", false), 2);
+  CHECK_EQ(tasks_of_sum("2", "a1 sum>0", false), 1 + 2 + 3); /* a copy for the other domain */
+  CHECK_EQ(tasks_of_sum("1", "a1 sum+>0", true), 1 + 3);
+  CHECK_EQ(tasks_of_sum("1", "a1 sum>0", true), 1 + 3);
+}
+
 int main(void) {
+  RUN(a_rank_with_one_colour_folds_nothing);
   RUN(colours_are_folded_in_their_order);
   RUN(former_contents_take_part_once);
   RUN(the_first_of_equal_values_is_found);

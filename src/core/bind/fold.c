@@ -102,7 +102,19 @@ static void clear_private(lgt_instance *inst, const lgt_inst *in, bool at) {
   lgt_redop_fill(redop, dtype, inst->data, inst->elem * lgt_rect_size(&inst->rect) / lgt_dtype_size(dtype));
 }
 
-lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point,
+/* Of ranks: may the only point of this one reduce into the result's own instance, which then goes to all ranks, and becomes
+ * the result there?  Folding it once more, into nothing but the identity, would not change a bit: no point's result is -0. */
+static bool is_in_place(const lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop,
+                        const lgt_inst *in, const lgt_rect *rect) {
+  const lgt_plan_access *access = &loop->access[in->b];
+  const lgt_plan_slot *slot = &bound->group->slot[access->slot];
+  const lgt_instance *result = bound->inst[access->slot];
+  if (!binder->peers || bound->away || bound->lacks || in->op != LGT_OP_REDUCE) return false;
+  if (!(in->aux & LGT_REDUCE_FRESH) || slot->initial || slot->rest != LGT_NONE) return false;
+  return result && result->refs == 1 && lgt_rect_equal(&result->rect, rect);
+}
+
+lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, bool alone,
                             lgt_instance **inst, int *lacks) {
   const lgt_plan_group *group = bound->group;
   lgt_memory *memory = bound->away ? lgt_map_home(binder->map, point->domain) : binder->map->memory;
@@ -117,8 +129,11 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
         const lgt_plan_access *access = &loop->access[code->inst[i].b + k];
         if (!bound->fold[access->slot] || inst[access->slot]) continue;
         lgt_rect rect = target_rect(binder, group, access, &tile);
-        inst[access->slot] =
-            lgt_instance_in(binder->map, memory, point->domain, root_of(binder, group, access->slot), &rect);
+        if (alone && is_in_place(binder, bound, loop, &code->inst[i], &rect))
+          inst[access->slot] = lgt_instance_retain(bound->inst[access->slot]);
+        else
+          inst[access->slot] = lgt_instance_in(binder->map, memory, point->domain,
+                                               root_of(binder, group, access->slot), &rect);
         if (!inst[access->slot]) return *lacks = access->slot, LGT_NO_MEMORY;
         if (memory->on_host) clear_private(inst[access->slot], &code->inst[i], k);
       }
@@ -272,16 +287,20 @@ static lgt_status fold_buffer(lgt_binder *binder, const lgt_bound *bound, const 
 
 /* ---- among ranks ------------------------------------------------------------------------------------ */
 
-void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, lgt_fold *fold, int nfold) {
+void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, const lgt_bound *bound, lgt_fold *fold,
+                    int nfold) {
   if (!binder->peers) return;
   for (int k = 0; k < nfold; k++) {
     lgt_fold *f = &fold[k];
+    f->in_place = bound && bound->points->count && bound->points->private[f->slot] &&
+                  bound->points->private[f->slot] == bound->inst[f->slot];
     lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
     const lgt_plan_access *access = &f->loop->access[f->in->b];
     const lgt_layout *root = root_of(binder, group, f->slot);
     lgt_rect rect = target_rect(binder, group, access, &whole);
     f->n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
-    f->value = lgt_instance_shared(binder->map, lgt_dtype_size(root->dtype), &rect);
+    f->value = f->in_place ? lgt_instance_retain(bound->inst[f->slot])
+                           : lgt_instance_shared(binder->map, lgt_dtype_size(root->dtype), &rect);
     if (f->at_slot >= 0) {
       rect = target_rect(binder, group, access + 1, &whole);
       f->at =
@@ -328,7 +347,7 @@ lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fo
   for (int k = 0; k < nfold && !status; k++) {
     int lacks = lgt_bound_lacks(bound, fold[k].loop);
     if (lacks >= 0) fail(&fold[k], 1, bound->poison[lacks]);
-    else status = fold_points(binder, bound, &fold[k], ranks);
+    else if (!fold[k].in_place) status = fold_points(binder, bound, &fold[k], ranks);
   }
   if (!ranks) return status;
   lgt_failure *failure = status ? lgt_failure_new(status, lgt_message(), NULL) : NULL;
@@ -337,7 +356,8 @@ lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fo
   lgt_status shared = fold_among_ranks(binder, bound->group, fold, nfold);
   if (!status) status = shared;
   for (int k = 0; k < nfold && !status; k++)
-    if (lgt_bound_lacks(bound, fold[k].loop) < 0) status = fold_buffer(binder, bound, &fold[k]);
+    if (!fold[k].in_place && lgt_bound_lacks(bound, fold[k].loop) < 0)
+      status = fold_buffer(binder, bound, &fold[k]);
   drop_buffers(binder, fold, nfold);
   return status;
 }
@@ -348,7 +368,7 @@ lgt_status lgt_fold_skip(lgt_binder *binder, const lgt_plan_group *group, const 
   int nfold;
   lgt_fold *fold = lgt_fold_list(binder, group, folds, &nfold);
   if (!fold) return lgt_no_memory_to_launch();
-  lgt_fold_begin(binder, group, fold, nfold);
+  lgt_fold_begin(binder, group, NULL, fold, nfold);
   fail(fold, nfold, failure);
   lgt_status status = fold_among_ranks(binder, group, fold, nfold);
   drop_buffers(binder, fold, nfold);

@@ -607,7 +607,8 @@ lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_po
   memset(out->away, 0, bytes);
   lgt_status status = LGT_OK;
   for (int i = 0; i < out->count && !status; i++) {
-    status = lgt_fold_private(binder, bound, &out->point[i], out->private + (size_t)i * n, &out->lacks);
+    status = lgt_fold_private(binder, bound, &out->point[i], out->count == 1, out->private + (size_t)i * n,
+                              &out->lacks);
     if (!status && bound->away) status = acquire_away(binder, bound, out, i);
   }
   return status;
@@ -656,7 +657,7 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
     if (binder->peers) binder->peers->abort(binder->peers, "out of memory while launching a task");
     return lgt_no_memory_to_launch();
   }
-  lgt_fold_begin(binder, group, fold, nfold);
+  lgt_fold_begin(binder, group, bound, fold, nfold);
   lgt_status status = LGT_OK;
   for (int i = 0; i < points->count && !status; i++) status = run_point(binder, bound, i, fold, nfold, inst);
   return lgt_fold_end(binder, bound, fold, nfold, status);
