@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-#include "base/random.h"
 #include "plan/inline.h"
 #include "plan/recipes.h"
-
-enum { LARGE_ROOT = 1 << 20 };
 
 void lgt_weave_items_free(lgt_weave_items *items) {
   if (!items) return;
@@ -119,15 +116,13 @@ uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piec
   return root;
 }
 
-/* Copy the old buffer into the new one, without what the causing call will overwrite through its argument anyway
- * (0xff: all of it): rect by rect of the root. */
+/* Copy the old buffer into the new one, without what the causing call will overwrite through its argument anyway (0xff: all of
+ * it): rect by rect of the root.  Not before loop `from`, in which the call is placed at the earliest: the copies of
+ * successive versions could all be made at the beginning, in few loops, but then all versions would be alive at once. */
 static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t cause, uint8_t cause_arg,
                             int from) {
   uint32_t root_layout = w->plan->root[w->items->buffer[new].root].layout;
   const lgt_layout *root = lgt_weaver_layout(w, root_layout);
-  /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
-   * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
-  if (lgt_layout_bytes(root) < LARGE_ROOT && !lgt_random_choice(&w->fuser->jitter)) from = 0;
   lgt_rect piece[2 * LGT_MAX_DIM];
   int n = lgt_weave_rest(
       root, cause_arg == 0xff ? NULL : lgt_weaver_layout(w, w->plan->call[cause].layout[cause_arg]), piece);
