@@ -6,7 +6,7 @@ tables, work on other slices in each turn or on longer ones, and two of them run
 bodies may be traces that the program names.
 """
 from machine import KINDS, Num, Reject
-from turns import Break
+from turns import Break, ends_loop
 
 
 def moved(block, by, grow):
@@ -61,7 +61,7 @@ class Loops:
         small = self.profile.size in ("tiny", "small")
         goal = rng.choice([2, 3, 4, 6, 10, 30] + ([30, 80] if small and depth == 0 else []))
         machine, block = self.body(depth, rng.randint(1, 6 if goal < 30 else 3), self.ends(), True)
-        if block and rng.random() < 0.2:
+        if block and rng.random() < 0.2 and not ends_loop(block):
             block = [["named", self.number(), block]]
         if rng.random() < 0.3:
             return self.moving_loop(depth, machine, block, goal)
@@ -101,7 +101,7 @@ class Loops:
     def named(self, depth):
         """A trace that the program names; in loops its turns differ where their branches do."""
         block = self.body(depth, self.rng.randint(1, 4))[1]
-        return ["named", self.number(), block] if block else None
+        return ["named", self.number(), block] if block and not ends_loop(block) else None
 
     def both(self, depth):
         """Two loops that take turns."""

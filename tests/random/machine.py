@@ -525,7 +525,6 @@ class Machine(Turns):
         other.env = {name: copied(x) for name, x in self.env.items()}
         other.rings = {number: [copied(x) for x in ring] for number, ring in self.rings.items()}
         other.turns = list(self.turns)
-        other.closed = self.closed
         other.seen = list(self.seen)
         other.steps = self.steps
         other.memo = None if self.memo is None else {}

@@ -4,11 +4,11 @@ import time
 
 from judge import REFERENCE, Subject, judge, reference_for
 from machine import Reject
+from turns import BLOCKS
 
 EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "windows", "reshape", "reduce", "dot", "band", "cast",
                "copy",
                "pick", "join", "call", "sort"}
-BLOCKS = {"for": [2], "if": [2, 3], "every": [2], "both": [2, 4], "named": [2]}
 
 
 def kind_of(why):

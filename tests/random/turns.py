@@ -10,12 +10,20 @@ class Break(Exception):
     """The innermost loop ends."""
 
 
+# The blocks of statements that have some.
+BLOCKS = {"for": [2], "if": [2, 3], "every": [2], "both": [2, 4], "named": [2]}
+
+
+def ends_loop(block):
+    """May it end a loop around it?  Then it is no function's body, whether that statement is run or not."""
+    return any(s[0] == "stop" or s[0] in ("if", "every") and any(ends_loop(s[i]) for i in BLOCKS[s[0]]) for s in block)
+
+
 class Turns:
     """Part of a Machine, which has env, run, step, array, bind, looked_at."""
 
     def __init__(self):
         self.turns = []
-        self.closed = 0  # loops around the innermost function: what is in it cannot end them
         self.rings = {}  # by number: handles that a program keeps in a table, the oldest first
 
     def inner(self, block, depth):
@@ -57,17 +65,14 @@ class Turns:
 
     def do_named(self, s, depth):
         """["named", id, block]: lgt.trace, which changes nothing."""
-        before, closed = set(self.env), self.closed
-        self.closed = len(self.turns)
-        try:
-            self.inner(s[2], depth)
-        finally:
-            self.closed = closed
+        demand(not ends_loop(s[2]), "a trace cannot end a loop")
+        before = set(self.env)
+        self.inner(s[2], depth)
         demand(before == set(self.env), "dropped in a trace")
 
     def do_stop(self, s, _depth):
         """["stop", condition]: the innermost loop ends if it is met."""
-        demand(len(self.turns) > self.closed, "no loop")
+        demand(self.turns, "no loop")
         if self.decide(s[1]):
             raise Break()
 
