@@ -43,8 +43,65 @@ TEST(it_says_so_whichever_allocation_fails) {
   CHECK(failed > 5);
 }
 
+/* Where there is room for one array, the next one is written over it, if nobody can ask for it any more. */
+TEST(what_is_garbage_makes_room_for_what_comes_of_it) {
+  enum { MANY = 1 << 19 };
+  double *got = malloc(MANY * sizeof *got);
+  for (int keep = 0; keep < 2; keep++) {
+    CHECK(!open_with(&rt, "cpus", "2", "check", "1", "mem", "6M", NULL));
+    lgt_id x = vector(MANY);
+    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c1 =0"), 1, x) && !lgt_fence(rt));
+    lgt_id y = keep ? apply("a1 c1 add =0", x, 0) : apply_drop("a1 c1 add =0", x, 0);
+    CHECK_EQ(lgt_array_copy_out(rt, y, got), keep ? LGT_NO_MEMORY : LGT_OK);
+    for (int i = 0; i < MANY && !keep; i++) CHECK(got[i] == 2);
+    CHECK(!keep || !lgt_array_copy_out(rt, x, got));
+    for (int i = 0; i < MANY && keep; i++) CHECK(got[i] == 1);
+    lgt_close(rt);
+  }
+  free(got);
+}
+
+/* y = keep + x, in one order or the other: x is garbage, keep is not. */
+TEST(garbage_is_found_beside_what_lives) {
+  enum { MANY = 1 << 19 };
+  double *got = malloc(MANY * sizeof *got);
+  for (int turned = 0; turned < 2; turned++) {
+    CHECK(!open_with(&rt, "cpus", "2", "check", "1", "mem", "10M", NULL));
+    lgt_id keep = vector(MANY), x = vector(MANY);
+    int fill = kind_of(rt, LGT_FLOAT64, "c1 =0");
+    CHECK(!launch(rt, fill, 1, keep) && !launch(rt, fill, 1, x) && !lgt_fence(rt));
+    lgt_id y = vector(MANY);
+    int plus = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+    CHECK(!launch(rt, plus, 3, y, turned ? x : keep, turned ? keep : x));
+    lgt_array_free(rt, x);
+    CHECK(!lgt_array_copy_out(rt, y, got) && got[0] == 2 && got[MANY - 1] == 2);
+    CHECK(!lgt_array_copy_out(rt, keep, got) && got[0] == 1 && got[MANY - 1] == 1);
+    lgt_close(rt);
+  }
+  free(got);
+}
+
+/* Of two new arrays one takes the place of x: only the other one needs memory. */
+TEST(what_takes_memory_needs_none) {
+  enum { MANY = 1 << 19 };
+  double *got = malloc(MANY * sizeof *got);
+  CHECK(!open_with(&rt, "cpus", "2", "mem", "6M", NULL));
+  lgt_id x = vector(MANY);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c1 =0"), 1, x) && !lgt_fence(rt));
+  lgt_id y = vector(MANY), z = vector(MANY);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a2 c1 add =0 a2 c2 mul =1"), 3, y, z, x));
+  lgt_array_free(rt, x);
+  CHECK_EQ(lgt_array_copy_out(rt, y, got), LGT_NO_MEMORY);
+  CHECK_HAS(lgt_message(), "a task needs 4194304 more bytes");
+  lgt_close(rt);
+  free(got);
+}
+
 int main(void) {
   RUN(it_says_how_much_is_needed_and_which_option_helps);
   RUN(it_says_so_whichever_allocation_fails);
+  RUN(what_is_garbage_makes_room_for_what_comes_of_it);
+  RUN(garbage_is_found_beside_what_lives);
+  RUN(what_takes_memory_needs_none);
   return check_done();
 }

@@ -173,6 +173,62 @@ TEST(the_order_within_a_loop) {
   lgt_close(rt);
 }
 
+/* y = x + 1 may be written over x. */
+TEST(what_is_written_over) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  lgt_id x = vector();
+  double ones[N];
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  CHECK(!lgt_array_copy_in(rt, x, ones) && apply("a1 c1 add =0", x, 0));
+  lgt_array_free(rt, x);
+  CHECK(!lgt_fence(rt));
+  lgt_plan *plan = plan_of(1, 1);
+  CHECK(plan && plan->group[0].nslot == 2);
+  SOUND(lgt_plan_verify(&rt->fuser, plan));
+  lgt_plan_slot *slot = plan->group[0].slot;
+  int new = slot[0].initial;
+  CHECK_EQ(slot[new].takes, !new);
+  PLANT(plan, plan->group[0].items->item[0].layout[1], layout_of_part(1, N - 1),
+        "item 0 may write over what item 0 reads");
+  PLANT(plan, plan->group[0].loop[0].access[0].stride[0], 0, "loads what access 1 writes at other points");
+  PLANT(plan, slot[!new].written, true, "or that is written");
+  lgt_close(rt);
+}
+
+/* No element is read or written. */
+TEST(nothing_is_written_over) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  int64_t none = 0;
+  lgt_id x = array_of(rt, LGT_FLOAT64, 1, &none), y = array_of(rt, LGT_FLOAT64, 1, &none);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c1 =0"), 1, x) && !lgt_fence(rt));
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x));
+  lgt_array_free(rt, x);
+  CHECK(!lgt_fence(rt));
+  lgt_close(rt);
+}
+
+/* y = x + 1, then z = y[1:] + x[:-1], which needs a second loop: y may not be written over x. */
+TEST(what_is_written_over_too_early) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  lgt_id x = vector(), y, z;
+  double ones[N];
+  int64_t less = N - 1;
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  CHECK(!lgt_array_copy_in(rt, x, ones) && (y = apply("a1 c1 add =0", x, 0)));
+  z = array_of(rt, LGT_FLOAT64, 1, &less);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, z, lgt_array_slice(rt, y, 0, 1, N - 1, 1),
+                lgt_array_slice(rt, x, 0, 0, N - 1, 1)));
+  CHECK(!lgt_fence(rt));
+  lgt_plan *plan = plan_of(2, 2);
+  CHECK(plan && plan->group[0].nslot == 3);
+  SOUND(lgt_plan_verify(&rt->fuser, plan));
+  const lgt_weave_items *items = plan->group[0].items;
+  uint16_t old = items->buffer[items->item[0].in[1]].slot, new = items->buffer[items->item[0].out[0]].slot;
+  CHECK_EQ(plan->group[0].slot[new].takes, LGT_NONE);
+  PLANT(plan, plan->group[0].slot[new].takes, old, "item 0 may write over what item 1 reads");
+  lgt_close(rt);
+}
+
 TEST(windows) {
   CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
   lgt_id x = vector(), y = apply("a1 c2 mul =0", x, 0);
@@ -201,6 +257,9 @@ int main(void) {
   RUN(recipes);
   RUN(the_order_of_loops);
   RUN(the_order_within_a_loop);
+  RUN(what_is_written_over);
+  RUN(nothing_is_written_over);
+  RUN(what_is_written_over_too_early);
   RUN(windows);
   return check_done();
 }

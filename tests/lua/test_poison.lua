@@ -319,4 +319,34 @@ check.case("an overwrite in parts ends a failure on all domains", function()
   pcall(lgt.fence)
 end)
 
+-- Nobody asks for what has failed any more: its memory is no place for what is right.
+for _, n in ipairs { 8, 300 } do
+  for _, late in ipairs { false, true } do
+    local when = late and ", and fails late" or ""
+    check.case(("what failed makes no room for others, of %d%s"):format(n, when), function()
+      local v = np.arange(n * n):reshape(n, n):astype("float64")
+      lgt.fence()
+      for _ = 1, 3 do
+        local at
+        local function turn()
+          local x = np.linalg.inv(np.zeros({ n, n }))
+          at = line() - 1
+          if not late then pcall(lgt.fence) end
+          local half = (x * 2):astype("float32")
+          return half, v + 1
+        end
+        local half, more = turn()
+        collectgarbage()
+        collectgarbage()
+        pcall(lgt.fence)
+        local other = np.ones({ n, n }) * 7 -- in memory that is free by now
+        lgt.fence()
+        check.equal(np.sum(more):item(), n * n * (n * n + 1) / 2)
+        check.equal(other(n, n), 7)
+        fails(at, half)
+      end
+    end)
+  end
+end
+
 check.done()

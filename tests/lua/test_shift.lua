@@ -173,6 +173,33 @@ check.case("a_result_that_was_not_stored_is_computed_from_a_shifted_plan", funct
   end
 end)
 
+-- w is written over u's place only if each element of u is written where it was read.
+check.case("what_may_be_written_over_lies_elsewhere_now", function()
+  local n = 100000
+  local views = { "3:-3", "2:-4", "4:-2", "1:-5", "5:", "3:-3" }
+  local first = { 3, 2, 4, 1, 5, 3 }
+  local w = np.ones({ 1, n - 4 }) * 2
+  lgt.fence()
+  local function turn(k)
+    local x = (np.arange(n) + k):astype("float64")
+    lgt.fence()
+    local t = np.arange(n):astype("float64")
+    local q = np.expand_dims(t["1:-5"], 1) * 5
+    local u = x[views[k]] * w
+    np.multiply(w, 3, { out = np.expand_dims(t["3:-3"], 1) })
+    return t, q, u
+  end
+  for k = 1, #views do
+    local t, q, u = turn(k)
+    collectgarbage()
+    collectgarbage()
+    lgt.fence()
+    check.equal(np.sum(u[1]:ne((np.arange(n - 4) + (first[k] - 1 + k)) * 2)):item(), 0)
+    check.equal(np.sum(t["3:-3"]:ne(6)):item(), 0)
+    check.equal(np.sum(q[1]:ne(np.arange(n - 4) * 5)):item(), 0)
+  end
+end)
+
 check.case("new_shapes_leave_nothing_behind_in_lua", function()
   local n = 3000
   local v, m = np.arange(n), np.ones(4, n)

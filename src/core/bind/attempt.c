@@ -12,6 +12,7 @@
 #include "kernel/grid.h"
 #include "memory/replica.h"
 #include "move/message.h"
+#include "move/poison.h"
 #include "move/stale.h"
 
 lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
@@ -282,10 +283,23 @@ static lgt_status acquire_slots(lgt_attempt *try) {
   return status;
 }
 
-/* Nobody else wants what is in an instance that the group finds there: then it may be overwritten. */
-static bool may_take(const lgt_attempt *try, int slot) {
-  const lgt_instance *inst = try->inst[slot];
-  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot);
+/* Is what the group reads of a store all that anybody will read of it, and has it not failed? */
+static bool is_last_use(const lgt_attempt *try, uint16_t root) {
+  const lgt_plan_group *group = try->group;
+  const lgt_store *store = lgt_attempt_store(try, root);
+  int uses = 0;
+  for (int i = group->first; i < group->first + group->count; i++)
+    for (int a = 0; a < group->plan->call[i].nargs; a++) uses += group->plan->call[i].root[a] == root;
+  return !lgt_store_reachable(store) && store->uses == uses && !store->attached && !store->home &&
+         !lgt_poison_of(try->binder, store);
+}
+
+/* Nobody else wants what is in the instance that a new slot may take: then it may be overwritten. */
+static bool may_take(const lgt_attempt *try, int s) {
+  const lgt_plan_slot *slot = &try->group->slot[s], *old = &try->group->slot[slot->takes];
+  const lgt_instance *inst = try->inst[slot->takes];
+  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot->takes) &&
+         (old->root == slot->root || (!inst->failure && is_last_use(try, old->root)));
 }
 
 /* A root's memory with what is in it. */
@@ -319,6 +333,17 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   return status;
 }
 
+static int64_t bytes_wanted(const lgt_attempt *try) {
+  int64_t bytes = 0;
+  for (int s = 0; s < try->group->nslot; s++) {
+    const lgt_plan_slot *slot = &try->group->slot[s];
+    bool taken = slot->takes != LGT_NONE && try->inst[s] && try->inst[s] == try->inst[slot->takes];
+    if (!slot->initial && !slot->idle && !taken)
+      bytes += lgt_layout_bytes(lgt_layout_at(try->binder->stores, slot->layout));
+  }
+  return bytes;
+}
+
 /* With one domain all of the above comes down to this. */
 static lgt_status acquire_whole(lgt_attempt *try) {
   lgt_status status = LGT_OK;
@@ -326,7 +351,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
     const lgt_plan_slot *slot = &try->group->slot[s];
     if (slot->idle) continue;
     if (slot->former) continue; /* held with what goes on from there, if at all */
-    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, slot->takes)) {
+    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, s)) {
       hold(try, s, try->inst[slot->takes]);
     } else if (!slot->initial) {
       status = make_new(try, s, 0);
@@ -336,6 +361,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
       status = acquire_there(try, s);
     }
   }
+  if (status == LGT_NO_MEMORY) try->wanted = bytes_wanted(try);
   return status;
 }
 

@@ -27,6 +27,7 @@ struct lgt_attempt {
   bool pointed;              /* then they have to be released */
   bool *lacks;               /* by new slot: there is no memory for it; NULL: then the attempt fails as a whole */
   lgt_scalar *param;
+  int64_t wanted;           /* with one domain, if there was no memory: bytes of the new slots that take no other one's */
   int ways;                 /* how many of the ways to get memory help no more */
   bool crowded;             /* devices lack memory for it */
   bool host;                /* it works in the host's memory, not in the domains' homes */

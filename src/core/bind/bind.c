@@ -196,11 +196,11 @@ static lgt_status say_what_lacks(const lgt_attempt *try) {
   const lgt_memory *memory = memory_that_lacks(try);
   bool host = memory->on_host;
   lgt_pool *pool = memory->pool;
-  int64_t bytes = 0;
+  int64_t bytes = try->wanted;
   if (!host && *memory->device->failure)
     return lgt_err(memory->device->lost ? LGT_DEVICE_LOST : LGT_NO_MEMORY, "no memory of %s: %s",
                    memory->device->name, memory->device->failure);
-  for (int s = 0; s < try->group->nslot; s++) {
+  for (int s = 0; s < try->group->nslot && !try->wanted; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
     if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s])) bytes += lgt_layout_bytes(l);
   }

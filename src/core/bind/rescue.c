@@ -43,19 +43,19 @@ int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const 
   if (!kept) return 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
-    uint16_t former = slot->saved != LGT_NONE ? slot->saved : slot->takes;
+    bool goes_on = slot->takes != LGT_NONE && group->slot[slot->takes].root == slot->root;
+    uint16_t former = slot->saved != LGT_NONE ? slot->saved : goes_on ? slot->takes : LGT_NONE;
     if (former != LGT_NONE && lgt_slots_have(kept, former)) {
       const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
       bytes += lgt_layout_bytes(l);
       continue;
     }
-    bool taken = slot->takes != LGT_NONE;
-    if (taken) slot = &group->slot[slot->takes];
+    if (goes_on) slot = &group->slot[slot->takes];
     else if (!slot->initial || !slot->written) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
     for (int d = 0; store->replica && d < binder->map->local; d++) {
       const lgt_instance *inst = store->replica[d].inst;
-      if (inst && inst->pins > 0 && (taken || lgt_attempt_disturbs(binder, group, root, s, inst)))
+      if (inst && inst->pins > 0 && (goes_on || lgt_attempt_disturbs(binder, group, root, s, inst)))
         bytes += inst->bytes;
     }
   }

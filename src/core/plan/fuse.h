@@ -107,7 +107,8 @@ typedef struct lgt_plan_slot {
   uint8_t rest_arg;   /* the argument of that write; 0xff: new: the rest is everything; initial: there is no such write */
   uint16_t saved;     /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
   bool former;        /* initial: such a slot, for recipes only; without memory if none is kept */
-  uint16_t takes;     /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
+  uint16_t takes;     /* new: the initial slot whose memory it may have, if that is nobody else's: of its root, or of one that
+                         is garbage by then; LGT_NONE: none */
   bool idle;          /* no loop comes to it: it has no memory (inline.h) */
   bool pinned;        /* a recipe reads it: what it reads must stay as the group leaves it */
   lgt_rect kept;      /* pinned: around all that recipes read of it; else, as below, ndim is -1 */

@@ -493,14 +493,21 @@ static bool shift_partitions(const shifter *s, lgt_plan *plan) {
   return good;
 }
 
+/* Are both views the program's own, and of one root?  Then they lie as far from each other in a translated window.  Those of two
+ * arrays, of which one may take the memory of the other, need not. */
+static bool of_one_root(const lgt_weaver *w, const lgt_guard *g) {
+  const lgt_weave_item *a = &w->items->item[g->item[0]], *b = &w->items->item[g->item[1]];
+  return a->call != LGT_NONE && b->call != LGT_NONE &&
+         w->plan->call[a->call].root[g->arg[0]] == w->plan->call[b->call].root[g->arg[1]];
+}
+
 static bool shift_group(const shifter *s, lgt_plan_group *group) {
   lgt_weaver w = {.fuser = s->fuser, .group = group, .plan = group->plan, .items = group->items};
   if (!shift_items(&w)) return false;
   const lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
   for (int i = 0; i < notes->nguard; i++) {
     const lgt_guard *g = &notes->guard[i];
-    bool copies = w.items->item[g->item[0]].call == LGT_NONE || w.items->item[g->item[1]].call == LGT_NONE;
-    if (s->translated && !copies) continue;
+    if (s->translated && of_one_root(&w, g)) continue;
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
   if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;

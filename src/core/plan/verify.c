@@ -152,10 +152,16 @@ static bool verify_access(const verifier *v, int l, const lgt_plan_access *acces
   return true;
 }
 
-/* Do two accesses of a loop come to common elements? */
+/* The slot whose memory a slot may have when the group runs. */
+static uint16_t memory_of(const verifier *v, uint16_t slot) {
+  uint16_t old = v->group->slot[slot].takes;
+  return old == LGT_NONE ? slot : old;
+}
+
+/* May two accesses of a loop come to common elements? */
 static bool overlap(const verifier *v, const lgt_plan_access *a, const lgt_plan_access *b) {
-  return a->slot != LGT_NONE && a->slot == b->slot && a->byte == b->byte &&
-         lgt_layout_may_overlap(layout_of(v, a->layout), layout_of(v, b->layout));
+  return a->slot != LGT_NONE && b->slot != LGT_NONE && memory_of(v, a->slot) == memory_of(v, b->slot) &&
+         a->byte == b->byte && lgt_layout_may_overlap(layout_of(v, a->layout), layout_of(v, b->layout));
 }
 
 /* Chunks and elements of a loop run in any order: what one of its accesses writes, others may load only for the same point,
@@ -283,6 +289,49 @@ static bool verify_order(const verifier *v) {
   return true;
 }
 
+/* Of a buffer that may be written over an old one: have all who read that done so, in an earlier loop, or in the same one,
+ * element by element? */
+static bool verify_taken(const verifier *v, uint16_t old, uint16_t new) {
+  const lgt_weave_items *items = v->group->items;
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      const lgt_weave_item *x = &items->item[i];
+      if (x->loop == LGT_NONE || x->in[a] != old) continue;
+      for (int j = 0; j < items->nitem; j++)
+        for (int b = 0; b < items->item[j].nargs; b++) {
+          const lgt_weave_item *y = &items->item[j];
+          if (y->loop == LGT_NONE || y->out[b] != new || x->loop < y->loop ||
+              !lgt_layout_may_overlap(layout_of(v, x->layout[a]), layout_of(v, y->layout[b])))
+            continue;
+          if (x->loop > y->loop || lgt_item_order(x) > lgt_item_order(y) || lgt_kind_native(y->kind) ||
+              lgt_item_reduces(y, b) || !same_elements(v, x, a, y, b))
+            return WRONG("plan: group %d: item %d may write over what item %d reads", v->number, j, i);
+        }
+    }
+  return true;
+}
+
+static bool verify_takes(const verifier *v) {
+  const lgt_weave_items *items = v->group->items;
+  const lgt_plan_slot *slots = v->group->slot;
+  for (int new = 0; new < items->nbuffer; new ++) {
+    uint16_t slot = items->buffer[new].slot;
+    if (slot == LGT_NONE || slots[slot].takes == LGT_NONE) continue;
+    const lgt_layout *mine = layout_of(v, slots[slot].layout),
+                     *its = layout_of(v, slots[slots[slot].takes].layout);
+    if (lgt_layout_bytes(mine) != lgt_layout_bytes(its) || slots[slots[slot].takes].written)
+      return WRONG("plan: group %d: slot %d takes memory of another size, or that is written", v->number,
+                   slot);
+    for (int s = 0; s < slot; s++)
+      if (slots[s].takes == slots[slot].takes)
+        return WRONG("plan: group %d: slots %d and %d take the same memory", v->number, s, slot);
+    for (int old = 0; old < items->nbuffer; old++)
+      if (items->buffer[old].slot == slots[slot].takes && !verify_taken(v, (uint16_t)old, (uint16_t) new))
+        return false;
+  }
+  return true;
+}
+
 /* ---- recipes --------------------------------------------------------------------------------------------- */
 
 static bool reads_slot(const lgt_plan_elided *elided, uint16_t slot) {
@@ -367,7 +416,7 @@ bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
     if (!verify_slots(&v) || !verify_finals(&v)) return false;
     for (int l = 0; l < v.group->nloop; l++)
       if (!verify_loop(&v, l)) return false;
-    if (!verify_order(&v)) return false;
+    if (!verify_order(&v) || !verify_takes(&v)) return false;
     for (int e = 0; e < v.group->nelided; e++)
       if (!verify_recipe(&v, e)) return false;
   }

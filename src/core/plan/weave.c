@@ -446,12 +446,72 @@ static bool leaves_contents(const lgt_plan *plan, const uint16_t *current, int r
   return current[r] != LGT_NONE && (!plan->root[r].fresh || plan->root[r].stored);
 }
 
+/* Of an item that reads an old buffer: has it done so before the buffer `new` is written, element by element?  An item that comes
+ * later in the program may be in the same loop, but loads what has been written there by then. */
+static bool reads_before(const lgt_weaver *w, const lgt_weave_item *reader, int arg, uint16_t new) {
+  int first = w->items->buffer[new].first_loop;
+  lgt_alignment mine = lgt_item_align(w, reader, arg);
+  if (reader->loop < first) return true;
+  if (reader->loop > first || lgt_kind_native(reader->kind)) return false;
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++) {
+      const lgt_weave_item *writer = &w->items->item[i];
+      if (writer->out[a] != new || writer->loop != first) continue;
+      lgt_alignment its = lgt_item_align(w, writer, a);
+      if (lgt_kind_native(writer->kind) || lgt_item_reduces(writer, a) ||
+          lgt_item_order(reader) > lgt_item_order(writer) ||
+          !lgt_pointwise(lgt_weaver_layout(w, reader->layout[arg]), &mine,
+                         lgt_weaver_layout(w, writer->layout[a]), &its))
+        return false;
+    }
+  return true;
+}
+
+/* May a new array be written over one that the group only reads, if nobody asks for that one any more? */
+static bool may_follow(const lgt_weaver *w, uint16_t old, uint16_t new, const uint16_t *current) {
+  const lgt_weave_buffer *o = &w->items->buffer[old], *n = &w->items->buffer[new];
+  const lgt_plan_root *dead = &w->plan->root[o->root], *born = &w->plan->root[n->root];
+  if (!o->initial || o->part || o->writers || current[o->root] != old || dead->attached ||
+      is_shared(current, w->plan->nroot, o->root) || dead->layout != born->layout)
+    return false;
+  for (int b = 0; b < w->items->nbuffer; b++) {
+    const lgt_weave_buffer *other = &w->items->buffer[b];
+    if ((b != old && other->root == o->root) || other->takes == old || other->rest == old) return false;
+  }
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      if (w->items->item[i].in[a] == old && !reads_before(w, &w->items->item[i], a, new)) return false;
+  return true;
+}
+
+/* The old array that a new one may be written over; LGT_NONE: there is none.  Rather one that nobody could ask for already when
+ * the plan was made. */
+static uint16_t whom_to_follow(const lgt_weaver *w, uint16_t new, const uint16_t *current) {
+  for (int alive = 0; alive < 2; alive++)
+    for (uint16_t old = 0; old < new; old++)
+      if (w->plan->root[w->items->buffer[old].root].alive == alive && may_follow(w, old, new, current))
+        return old;
+  return LGT_NONE;
+}
+
+/* With one memory: what the group makes may take the place of what it has read, where that is garbage when it runs. */
+static void let_follow(lgt_weaver *w, const uint16_t *current) {
+  if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w)) return;
+  for (int b = 0; b < w->items->nbuffer; b++) {
+    lgt_weave_buffer *buffer = &w->items->buffer[b];
+    bool new = !buffer->initial && buffer->final && buffer->takes == LGT_NONE && buffer->rest == LGT_NONE;
+    if (new && buffer->first_loop != LGT_NONE && w->plan->root[buffer->root].fresh)
+      buffer->takes = whom_to_follow(w, (uint16_t)b, current);
+  }
+}
+
 /* Slots of the buffers that are there before the group, or last beyond it. */
 static void place_lasting(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
   for (int r = 0; r < w->plan->nroot; r++)
     if (leaves_contents(w->plan, current, r)) items->buffer[current[r]].final = true;
+  let_follow(w, current);
   for (int b = 0; b < items->nbuffer; b++) {
     lgt_weave_buffer *buffer = &items->buffer[b];
     if (!buffer->initial && !buffer->final) continue;
