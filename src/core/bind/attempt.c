@@ -13,6 +13,7 @@
 #include "memory/replica.h"
 #include "move/message.h"
 #include "move/poison.h"
+#include "move/room.h"
 #include "move/stale.h"
 
 lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
@@ -69,7 +70,7 @@ static bool overwritten(const lgt_attempt *try, int s, int domain, lgt_rect *out
 /* Instances for the slots that are there already, and for all that the group's calls read. */
 static lgt_status prepare_initial(lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  for (int s = 0; s < group->nslot; s++) {
+  for (int s = 0; s < group->nslot && !try->exchange.known; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
     if (!slot->initial) continue;
     for (int d = 0; d < try->binder->map->local; d++) {
@@ -84,6 +85,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
     }
     lgt_exchange_margin(&try->exchange, s);
   }
+  lgt_room_keep(&try->exchange);
   lgt_stale_give_back(&try->exchange);
   return lgt_exchange_acquire(&try->exchange);
 }
@@ -133,16 +135,29 @@ static bool writes_former(const lgt_attempt *try, int s, int domain) {
   return former(try, s, domain) && try->touched.write[domain * n + rest].ndim >= 0;
 }
 
+static lgt_status new_instance(lgt_attempt *try, int s, int domain, const lgt_rect *rect) {
+  int at = domain * try->group->nslot + s;
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
+  try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, rect);
+  return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
+}
+
+/* What the domain touches of a new slot; false: nothing. */
+static bool touched_of_new(const lgt_attempt *try, int at, lgt_rect *out) {
+  const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
+  if (read->ndim < 0 && write->ndim < 0) return false;
+  *out = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+  return true;
+}
+
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
-  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape), touched;
   int64_t waste = 0;
   if (!lgt_map_whole(try->binder->map)) {
-    const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
     lgt_instance *old = former(try, s, domain);
-    if (read->ndim >= 0 || write->ndim >= 0) {
-      lgt_rect touched = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+    if (touched_of_new(try, at, &touched)) {
       rect = lgt_acquire_margin(try->group, s, &touched, root);
       if (old) { /* with all that is valid there: it has a halo of its own */
         waste = old->waste;
@@ -157,9 +172,9 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       return LGT_OK;
     }
   }
-  try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, &rect);
-  if (try->inst[at]) try->inst[at]->waste = waste;
-  return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
+  lgt_status status = new_instance(try, s, domain, &rect);
+  if (!status) try->inst[at]->waste = waste;
+  return status;
 }
 
 /* Does each task compute a new number for itself (cells.h)? */
@@ -198,6 +213,7 @@ static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const 
     if (below > most || above > most || (below <= 0 && above <= 0)) continue;
     if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)try->group->nslot * sizeof *notes->halo);
     if (!notes->halo) return; /* tiles have to grow */
+    notes->halos++;
     if (below > notes->halo[s].below[k]) notes->halo[s].below[k] = below;
     if (above > notes->halo[s].above[k]) notes->halo[s].above[k] = above;
   }
@@ -264,18 +280,84 @@ static void foresee_halos(const lgt_attempt *try) {
   }
 }
 
+/* How a slot comes to its instance in a domain. */
+typedef enum fit {
+  FIT_NONE,  /* it has none */
+  FIT_FIRST, /* the first domain's */
+  FIT_INITIAL,
+  FIT_NEW,
+  FIT_NEW_RECT /* NEW, with a rect that is known */
+} fit;
+
+static fit fit_of(const lgt_attempt *try, int s, int domain) {
+  if (is_scalar(try, s) && domain > 0 && !is_repeated(try, s)) return FIT_FIRST;
+  if (try->touched.fold[s] && domain > 0) return FIT_NONE; /* results meet in the first one */
+  return try->group->slot[s].initial ? FIT_INITIAL : FIT_NEW;
+}
+
+/* How all slots do, by local domain * nslot + slot: as long as no halo is learned that is always the same. */
+typedef struct fitting {
+  int halos; /* of the notes, when it was found out */
+  lgt_rect *rect;
+  uint8_t *how;
+} fitting;
+
+/* NULL: it is not worth it, or there is no memory. */
+static const fitting *make_fitting(const lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  int n = group->nslot * try->binder->map->local;
+  lgt_mem_free(group->notes->fitting);
+  fitting *f = group->notes->fitting = lgt_mem_alloc(sizeof *f + (size_t)n * (sizeof *f->rect + 1));
+  if (!f) return NULL;
+  f->halos = group->notes->halos;
+  f->rect = (lgt_rect *)(f + 1);
+  f->how = (uint8_t *)(f->rect + n);
+  for (int at = 0; at < n; at++) {
+    int s = at % group->nslot;
+    f->how[at] = (uint8_t)fit_of(try, s, at / group->nslot);
+    if (f->how[at] != FIT_NEW || group->slot[s].rest != LGT_NONE) continue;
+    const lgt_layout *root = lgt_layout_at(try->binder->stores, group->slot[s].layout);
+    lgt_rect touched;
+    f->how[at] = touched_of_new(try, at, &touched) ? FIT_NEW_RECT : FIT_NONE;
+    if (f->how[at] == FIT_NEW_RECT) f->rect[at] = lgt_acquire_margin(group, s, &touched, root);
+  }
+  return f;
+}
+
+static const fitting *find_fitting(const lgt_attempt *try) {
+  const lgt_plan_notes *notes = try->group->notes;
+  const fitting *f = notes->fitting;
+  if (try->source || !notes->survey || try->group->plan->origin) return NULL; /* a shifted plan runs once */
+  return f && f->halos == notes->halos && !try->binder->check ? f : make_fitting(try);
+}
+
+static lgt_status fit_slot(lgt_attempt *try, const fitting *f, int s, int d) {
+  int at = d * try->group->nslot + s;
+  switch (f ? (fit)f->how[at] : fit_of(try, s, d)) {
+    case FIT_NONE:
+      return LGT_OK;
+    case FIT_FIRST:
+      hold(try, at, try->inst[s]);
+      return LGT_OK;
+    case FIT_INITIAL:
+      return hold_initial(try, s, d);
+    case FIT_NEW:
+      return make_new(try, s, d);
+    case FIT_NEW_RECT:
+      return new_instance(try, s, d, &f->rect[at]);
+  }
+  return LGT_OK;
+}
+
 static lgt_status acquire_slots(lgt_attempt *try) {
   int n = try->group->nslot;
   if (!try->source) foresee_halos(try);
+  const fitting *f = find_fitting(try);
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
-      bool none = (try->lacks && try->lacks[s]) ||
-                  (try->touched.fold[s] && d > 0); /* results meet in the first one */
-      if (is_scalar(try, s) && d > 0 && !is_repeated(try, s)) hold(try, d * n + s, try->inst[s]);
-      else if (none) continue;
-      else if (try->group->slot[s].initial) status = hold_initial(try, s, d);
-      else status = make_new(try, s, d);
+      if (try->lacks && try->lacks[s]) continue;
+      status = fit_slot(try, f, s, d);
       if (status != LGT_NO_MEMORY || !try->lacks || try->group->slot[s].initial) continue;
       go_without(try, s);
       status = LGT_OK;
@@ -602,7 +684,8 @@ static void report_side(const lgt_attempt *try) {
 lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++)
-    for (int d = 0; d < try->binder->map->local && !status; d++) status = copy_rest(try, s, d);
+    for (int d = 0; d < try->binder->map->local && !status && try->group->slot[s].rest != LGT_NONE; d++)
+      status = copy_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
   if (try->host && try->binder->map->nmemory > 1) try->binder->host_groups++;

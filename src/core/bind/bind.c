@@ -331,7 +331,9 @@ static lgt_status give_up(lgt_attempt *try, lgt_status status, const lgt_call *c
  * moves. */
 static lgt_status refuse_gathering(lgt_attempt *try, const lgt_call *calls) {
   lgt_binder *binder = try->binder;
-  int touch = binder->peers ? lgt_exchange_too_large(binder, try->group, try->root, binder->replicate) : -1;
+  int touch = -1;
+  if (binder->peers && try->group->notes->brought > binder->replicate)
+    touch = lgt_exchange_too_large(binder, try->group, try->root, binder->replicate);
   if (touch < 0) return LGT_OK;
   const lgt_touch *t = &try->group->notes->touch[touch];
   const lgt_call *call = &calls[t->call - try->group->first];

@@ -1,6 +1,8 @@
 /* fold.c - what several colours reduced becomes one result.  See fold.h. */
 #include "bind/fold.h"
 
+#include <string.h>
+
 #include "kernel/fold_nest.h"
 #include "move/exchange.h"
 #include "move/offload.h"
@@ -63,6 +65,29 @@ lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const b
   return out;
 }
 
+/* The folds of a group are always the same. */
+typedef struct folds {
+  int count;
+  lgt_fold of[];
+} folds;
+
+lgt_fold *lgt_fold_all(lgt_binder *binder, const lgt_bound *bound, int *count) {
+  lgt_plan_notes *notes = bound->group->notes;
+  folds *known = notes->folds;
+  if (!known) {
+    const lgt_fold *fold = lgt_fold_list(binder, bound->group, bound->fold, count);
+    size_t bytes = fold ? (size_t)*count * sizeof *fold : 0;
+    known = notes->folds = fold ? lgt_mem_alloc(sizeof *known + bytes) : NULL;
+    if (!known) return NULL;
+    known->count = *count;
+    memcpy(known->of, fold, bytes);
+  }
+  size_t bytes = (size_t)known->count * sizeof *known->of;
+  lgt_fold *out = lgt_arena_alloc(&binder->arena, bytes + 1);
+  *count = known->count;
+  return out ? memcpy(out, known->of, bytes) : NULL;
+}
+
 /* The target's rect in its root, for one tile. */
 static lgt_rect target_rect(lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
                             const lgt_rect *tile) {
@@ -114,30 +139,70 @@ static bool is_in_place(const lgt_binder *binder, const lgt_bound *bound, const 
   return result && result->refs == 1 && lgt_rect_equal(&result->rect, rect);
 }
 
-lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, bool alone,
-                            lgt_instance **inst, int *lacks) {
+/* What the private instances of a group's points are, so many for each point: always the same. */
+typedef struct private {
+  const lgt_plan_loop *loop;
+  const lgt_inst *in;
+  int slot;
+  bool at; /* it has positions */
+  lgt_rect rect;
+}
+private;
+typedef struct privates {
+  int each;
+ private
+  of[];
+} privates;
+
+/* Those of one point; without `out` they are only counted. */
+static int list_private(lgt_binder *binder, const lgt_bound *bound, int colour, private *out) {
   const lgt_plan_group *group = bound->group;
-  lgt_memory *memory = bound->away ? lgt_map_home(binder->map, point->domain) : binder->map->memory;
+  int n = 0;
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
     const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
-    lgt_rect tile = lgt_group_tile(group, loop, point->colour);
-    if (lgt_bound_lacks(bound, loop) >= 0) continue;
+    lgt_rect tile = lgt_group_tile(group, loop, colour);
     for (int i = 0; code && i < code->ninst; i++) {
-      if (code->inst[i].op != LGT_OP_REDUCE && code->inst[i].op != LGT_OP_REDUCE_ARG) continue;
-      for (int k = 0; k <= (code->inst[i].op == LGT_OP_REDUCE_ARG); k++) {
-        const lgt_plan_access *access = &loop->access[code->inst[i].b + k];
-        if (!bound->fold[access->slot] || inst[access->slot]) continue;
-        lgt_rect rect = target_rect(binder, group, access, &tile);
-        if (alone && is_in_place(binder, bound, loop, &code->inst[i], &rect))
-          inst[access->slot] = lgt_instance_retain(bound->inst[access->slot]);
-        else
-          inst[access->slot] = lgt_instance_in(binder->map, memory, point->domain,
-                                               root_of(binder, group, access->slot), &rect);
-        if (!inst[access->slot]) return *lacks = access->slot, LGT_NO_MEMORY;
-        if (memory->on_host) clear_private(inst[access->slot], &code->inst[i], k);
+      const lgt_inst *in = &code->inst[i];
+      if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
+      for (int k = 0; k <= (in->op == LGT_OP_REDUCE_ARG); k++) {
+        const lgt_plan_access *access = &loop->access[in->b + k];
+        if (!bound->fold[access->slot]) continue;
+        if (out) out[n] = (private){loop, in, access->slot, k, target_rect(binder, group, access, &tile)};
+        n++;
       }
     }
+  }
+  return n;
+}
+
+static const privates *find_privates(lgt_binder *binder, const lgt_bound *bound, const lgt_points *points) {
+  lgt_plan_notes *notes = bound->group->notes;
+  privates *p = notes->privates;
+  if (p) return p;
+  int each = points->count ? list_private(binder, bound, points->point[0].colour, NULL) : 0;
+  p = notes->privates = lgt_mem_alloc(sizeof *p + (size_t)(each * points->count) * sizeof *p->of);
+  for (int i = 0; p && i < points->count && each; i++)
+    list_private(binder, bound, points->point[i].colour, p->of + i * each);
+  if (p) p->each = each;
+  return p;
+}
+
+lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_points *points, int point,
+                            lgt_instance **inst, int *lacks) {
+  const privates *known = find_privates(binder, bound, points);
+  if (!known) return lgt_no_memory_to_launch();
+  int domain = points->point[point].domain;
+  lgt_memory *memory = bound->away ? lgt_map_home(binder->map, domain) : binder->map->memory;
+  for (int k = 0; k < known->each; k++) {
+    const private *p = &known->of[point * known->each + k];
+    if (inst[p->slot] || lgt_bound_lacks(bound, p->loop) >= 0) continue;
+    inst[p->slot] =
+        points->count == 1 && is_in_place(binder, bound, p->loop, p->in, &p->rect)
+            ? lgt_instance_retain(bound->inst[p->slot])
+            : lgt_instance_in(binder->map, memory, domain, root_of(binder, bound->group, p->slot), &p->rect);
+    if (!inst[p->slot]) return *lacks = p->slot, LGT_NO_MEMORY;
+    if (memory->on_host) clear_private(inst[p->slot], p->in, p->at);
   }
   return LGT_OK;
 }
@@ -294,13 +359,18 @@ void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, const lgt_b
     lgt_fold *f = &fold[k];
     f->in_place = bound && bound->points->count && bound->points->private[f->slot] &&
                   bound->points->private[f->slot] == bound->inst[f->slot];
+    const lgt_layout *root = root_of(binder, group, f->slot);
+    int parts = lgt_dtype_is_pair(root->dtype) ? 2 : 1;
+    if (f->in_place) {
+      f->value = lgt_instance_retain(bound->inst[f->slot]);
+      f->n = lgt_rect_size(&f->value->rect) * parts;
+      continue;
+    }
     lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
     const lgt_plan_access *access = &f->loop->access[f->in->b];
-    const lgt_layout *root = root_of(binder, group, f->slot);
     lgt_rect rect = target_rect(binder, group, access, &whole);
-    f->n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
-    f->value = f->in_place ? lgt_instance_retain(bound->inst[f->slot])
-                           : lgt_instance_shared(binder->map, lgt_dtype_size(root->dtype), &rect);
+    f->n = lgt_rect_size(&rect) * parts;
+    f->value = lgt_instance_shared(binder->map, lgt_dtype_size(root->dtype), &rect);
     if (f->at_slot >= 0) {
       rect = target_rect(binder, group, access + 1, &whole);
       f->at =

@@ -23,6 +23,8 @@ typedef struct lgt_fold {
 /* The group's folds, in the binder's arena; NULL when out of memory.  `folds`: by slot, whether several colours reduce
  * into it. */
 lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, int *count);
+/* The same of a bound group, which keeps the list. */
+lgt_fold *lgt_fold_all(lgt_binder *binder, const lgt_bound *bound, int *count);
 /* Before the point tasks: make room for the results.  Without it the other ranks cannot go on, and all ranks end.  `bound`:
  * NULL if the group does not run here. */
 void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, const lgt_bound *bound, lgt_fold *fold, int nfold);
@@ -30,9 +32,9 @@ void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, const lgt_b
 bool lgt_fold_loaded(lgt_binder *binder, const lgt_plan_group *group, const bool *folds);
 /* Where the results of all colours meet: with the target, or, among ranks, on the host. */
 lgt_memory *lgt_fold_memory(const lgt_binder *binder, const lgt_bound *bound, int slot);
-/* A private instance for each folded slot of a colour, where its task works; on the host it is filled with the identity.  Where
- * there is no memory for one, *lacks is its slot.  `alone`: it is the only colour of this rank. */
-lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, bool alone, lgt_instance **inst,
+/* A private instance for each folded slot of a point, where its task works; on the host it is filled with the identity.  Where
+ * there is no memory for one, *lacks is its slot. */
+lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_points *points, int point, lgt_instance **inst,
                             int *lacks);
 /* Before a point's task, if it is a device's: a task that fills the private instances (nslot of them). */
 lgt_status lgt_fold_clear(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold, const lgt_point *point,

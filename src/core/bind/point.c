@@ -607,8 +607,7 @@ lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_po
   memset(out->away, 0, bytes);
   lgt_status status = LGT_OK;
   for (int i = 0; i < out->count && !status; i++) {
-    status = lgt_fold_private(binder, bound, &out->point[i], out->count == 1, out->private + (size_t)i * n,
-                              &out->lacks);
+    status = lgt_fold_private(binder, bound, out, i, out->private + (size_t)i * n, &out->lacks);
     if (!status && bound->away) status = acquire_away(binder, bound, out, i);
   }
   return status;
@@ -651,7 +650,7 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   int nfold;
   if (lgt_shuffle_is(group)) return lgt_shuffle_begin(binder, bound);
   if (!points) return point_task(binder, bound, 0, bound->inst);
-  lgt_fold *fold = lgt_fold_list(binder, group, bound->fold, &nfold);
+  lgt_fold *fold = lgt_fold_all(binder, bound, &nfold);
   lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)group->nslot + 1) * sizeof *inst);
   if (!fold || !inst) { /* the other ranks do fold */
     if (binder->peers) binder->peers->abort(binder->peers, "out of memory while launching a task");

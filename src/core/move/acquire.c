@@ -6,13 +6,16 @@
 #include "move/job.h"
 #include "move/message.h"
 
-static void widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
+/* False: it is wide enough. */
+static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
+  bool changed = false;
   for (int d = 0; d < had->ndim; d++) {
     int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
             most = had->hi[d] - had->lo[d] + 2;
-    if (below <= most && below > halo->below[d]) halo->below[d] = below;
-    if (above <= most && above > halo->above[d]) halo->above[d] = above;
+    if (below <= most && below > halo->below[d]) halo->below[d] = below, changed = true;
+    if (above <= most && above > halo->above[d]) halo->above[d] = above, changed = true;
   }
+  return changed;
 }
 
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on, and those
@@ -25,7 +28,8 @@ static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rec
   if (!store->housed) return;
   lgt_plan_notes *notes = store->housed->notes;
   if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
-  if (notes->halo) widen(&notes->halo[store->housed_slot], had, want); /* else it will have to grow again */
+  if (notes->halo) /* else it will have to grow again */
+    notes->halos += widen(&notes->halo[store->housed_slot], had, want);
 }
 
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
@@ -181,6 +185,14 @@ static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layou
       want->hi[d] = want->hi[d] + more < root->shape[d] ? want->hi[d] + more : root->shape[d];
   }
   *waste += lgt_rect_size(want) - size;
+}
+
+bool lgt_acquire_suits(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect,
+                       lgt_use use) {
+  const lgt_replica *replica = &store->replica[domain];
+  const lgt_instance *inst = replica->inst;
+  if (!inst || replica->naside || replica->old.count || inst->memory != memory || inst->thin) return false;
+  return lgt_rect_contains(&inst->rect, rect) && !must_part(store, inst, use);
 }
 
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,

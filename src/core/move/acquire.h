@@ -30,6 +30,9 @@ typedef struct lgt_picks {
  * none). */
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect,
                                const lgt_rect *spare);
+/* With several domains: is the only instance that a local domain has of a store (which has replicas) such as lgt_acquire would
+ * leave it?  Mostly it is. */
+bool lgt_acquire_suits(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect, lgt_use use);
 /* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
  * elements that need not be kept, for they are about to be overwritten; NULL: none.  `picks`: which elements of `rect` are
  * needed; NULL: all. */

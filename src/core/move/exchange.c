@@ -5,6 +5,7 @@
 
 #include "move/image.h"
 #include "move/record.h"
+#include "move/room.h"
 #include "memory/replica.h"
 #include "plan/weave.h"
 
@@ -124,16 +125,26 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
 
 /* ---- before ------------------------------------------------------------------------------------------- */
 
-static lgt_status make_room(lgt_exchange *x) {
+static lgt_status save_histories(lgt_exchange *x) {
   lgt_binder *binder = x->binder;
-  lgt_arena *arena = &binder->arena;
-  size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
-  x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
+  x->split = x->group && x->group->split;
+  x->saved = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->saved);
   if (!x->saved) return lgt_no_memory_to_launch();
   binder->agreed.exchanges++; /* from here on it can be undone */
+  binder->nmove = binder->pieces.count = 0;
+  for (int i = 0; i < x->nstore; i++) {
+    if (!lgt_store_replicas(binder->map, x->store[i])) return lgt_no_memory_to_launch();
+    lgt_store_begin_history(binder->map, x->store[i]);
+    x->saved[i] = x->store[i]->history;
+  }
+  return LGT_OK;
+}
+
+static lgt_status make_room(lgt_exchange *x) {
+  lgt_arena *arena = &x->binder->arena;
+  size_t n = (size_t)x->binder->map->local * (size_t)x->nstore + 1;
   x->cover = lgt_arena_alloc(arena, 2 * n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, 3 * n);
-  x->split = x->group && x->group->split;
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
   if ((x->split && !x->inst) || !x->cover || !x->gets) return lgt_no_memory_to_launch();
   x->spare = x->cover + n;
@@ -142,13 +153,13 @@ static lgt_status make_room(lgt_exchange *x) {
   const lgt_rect *cover = x->group ? x->group->notes->cover : NULL;
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   if (cover) memcpy(x->cover, cover, (n - 1) * sizeof *cover);
-  binder->nmove = binder->pieces.count = 0;
-  for (int i = 0; i < x->nstore; i++) {
-    if (!lgt_store_replicas(binder->map, x->store[i])) return lgt_no_memory_to_launch();
-    lgt_store_begin_history(binder->map, x->store[i]);
-    x->saved[i] = x->store[i]->history;
-  }
   return LGT_OK;
+}
+
+/* The same for one store that no group touches. */
+static lgt_status make_room_for_store(lgt_exchange *x) {
+  lgt_status status = save_histories(x);
+  return status ? status : make_room(x);
 }
 
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
@@ -187,9 +198,10 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   if (!x->store) return lgt_no_memory_to_launch();
   for (int i = 0; i < x->nstore; i++)
     x->store[i] = lgt_store_at(binder->stores, root[group->notes->touched[i].root]);
-  if ((status = make_room(x))) return status;
+  if ((status = save_histories(x))) return status;
   if (lgt_log_on(MAP, 3)) lgt_exchange_log_calls(binder, group, root);
   x->replays = (x->record = lgt_record_find(x)) != NULL;
+  if (!lgt_room_take(x) && (status = make_room(x))) return status;
   bool good = x->replays && !binder->check ? lgt_record_replay(x, x->record) : list_all(x);
   if (x->replays && good && binder->check) lgt_verified(lgt_record_verify(x, x->record, false));
   if (!x->replays && good) x->record = lgt_record_begin(x);
@@ -203,7 +215,7 @@ lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_sto
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();
   x->store[0] = store;
-  lgt_status status = make_room(x);
+  lgt_status status = make_room_for_store(x);
   if (status) return status;
   if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return lgt_no_memory_to_launch();
   return list_selected(x, 0, selected, true, 0) ? LGT_OK : lgt_no_memory_to_launch();
@@ -216,7 +228,7 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();
   x->store[0] = store;
-  lgt_status status = make_room(x);
+  lgt_status status = make_room_for_store(x);
   const lgt_footprint *what = status ? NULL : lgt_footprint_everywhere(&binder->map->footprints, rect);
   if (!what) return LGT_NO_MEMORY;
   x->cover[0] = *rect; /* empty ones, too: there shall be an instance */
@@ -278,8 +290,9 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
       bool comes = gets(x, n, d);
       lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
-      const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
+      if (!x->split && lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use)) continue;
+      const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
       status = lgt_acquire(x->binder, x->store[n], d, memory, &x->cover[at], use, spare,
                            x->picks ? &x->picks[at] : NULL);
       if (!status && x->split) note_acquired(x, n, d);
@@ -647,7 +660,7 @@ lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, const lgt
 /* Each domain has its tile in its main instance: there need not be others. */
 static void end_consolidation(lgt_exchange *x) {
   lgt_map *map = x->binder->map;
-  for (int at = 0; at < map->local * x->nstore; at++) {
+  for (int at = 0; x->together && at < map->local * x->nstore; at++) {
     lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
     if (x->together[at % x->nstore] && !x->split && replica->inst && x->cover[at].ndim >= 0 &&
         lgt_rect_contains(&replica->inst->rect, &x->cover[at]))
@@ -723,13 +736,23 @@ static bool write_all(lgt_exchange *x) {
   return true;
 }
 
+/* Have all domains one instance of each store, as mostly, and no domain lacks what it should have? */
+static bool is_plain(const lgt_exchange *x) {
+  for (int n = 0; n < x->nstore; n++)
+    for (int d = 0; d < x->binder->map->local; d++) {
+      const lgt_replica *replica = &x->store[n]->replica[d];
+      if (replica->naside || replica->old.count || replica->absent.count) return false;
+    }
+  return true;
+}
+
 lgt_status lgt_exchange_end(lgt_exchange *x) {
-  bool replays = x->record && x->replays && !x->binder->check;
+  bool replays = x->record && x->replays && !x->binder->check, plain = is_plain(x);
   int64_t versions = x->binder->agreed.versions;
   end_consolidation(x);
   if (replays) lgt_record_finish(x, x->record);
-  if ((!replays && !write_all(x)) || !note_written(x)) return lgt_no_memory_to_launch();
+  if ((!replays && !write_all(x)) || (!plain && !note_written(x))) return lgt_no_memory_to_launch();
   if (x->record && !replays) lgt_record_end(x, x->record, versions);
-  tidy(x);
+  if (!plain || x->binder->check || lgt_log_on(MAP, 3)) tidy(x);
   return LGT_OK;
 }

@@ -37,8 +37,9 @@ typedef struct lgt_exchange {
   int nstore;
   lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
   bool replays;       /* the record is of an earlier exchange that began like this one */
-  bool lacks;         /* not all instances could be acquired */
-  bool split;         /* a store may occur several times in `store`, once for each part */
+  bool known; /* what instances must have room for, as before (room.h): `cover`, `spare` and `written` are not to be added to */
+  bool lacks; /* not all instances could be acquired */
+  bool split; /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
   lgt_instance **inst; /* borrowed; if split: the instance that was acquired; NULL: none yet */
@@ -48,7 +49,7 @@ typedef struct lgt_exchange {
   lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
   /* By store: */
   bool *written;             /* it will be written in place */
-  bool *together;            /* its elements are brought together, into tiles */
+  bool *together;            /* its elements are brought together, into tiles; NULL: no store's are */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
 } lgt_exchange;
 

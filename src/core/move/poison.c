@@ -122,10 +122,8 @@ void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uin
     lgt_job_retire(binder, true);
     return;
   }
-  for (int i = group->first; i < group->first + group->count; i++) {
-    const lgt_plan_call *call = &group->plan->call[i];
-    for (int a = 0; a < call->nargs; a++) store[call->root[a]] = root[call->root[a]];
-  }
+  const lgt_plan_notes *notes = group->notes;
+  for (int i = 0; i < notes->ntouched; i++) store[notes->touched[i].root] = root[notes->touched[i].root];
   if (remember(binder, (lgt_recent){binder->agreed.position, group, store, 0})) lgt_plan_retain(group->plan);
   else lgt_mem_free(store);
 }

@@ -76,7 +76,7 @@ lgt_record *lgt_record_find(const lgt_exchange *x) {
 bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
   if (!lgt_moves_add(x->binder, r->move, r->nmove, r->piece, r->npiece)) return false;
   for (int i = 0; i < x->nstore; i++) x->store[i]->history = r->store[i].begun;
-  memcpy(x->gets, r->gets, (size_t)x->binder->map->local * (size_t)x->nstore);
+  x->gets = r->gets;
   return true;
 }
 

@@ -85,6 +85,10 @@ static int64_t brought(const lgt_binder *binder, const lgt_footprint *what, int 
   return i >= 0 && lgt_rect_equal(&rect, &what->whole) ? bytes : 0;
 }
 
+static void note_brought(lgt_plan_notes *notes, const lgt_touch *t) {
+  if (t->brought > notes->brought) notes->brought = t->brought;
+}
+
 static const lgt_footprint *footprint_of(const lgt_binder *binder, const lgt_plan_call *c, int arg,
                                          bool everywhere) {
   lgt_footprints *footprints = &binder->map->footprints;
@@ -114,6 +118,7 @@ static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
                      lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
   if (!(t->whole = footprint_of(m->binder, c, arg, everywhere))) return LGT_NO_MEMORY;
   if (t->reads) t->brought = brought(m->binder, t->whole, layout->dtype);
+  note_brought(m->group->notes, t);
   int number = (int)(t - m->group->notes->touch);
   if (privilege & LGT_PRIV_WRITE) {
     m->before[number] = m->writer[c->root[arg]];
@@ -238,6 +243,7 @@ static bool take_touches(making *m, const lgt_plan_group *from) {
     lgt_touch *t = &notes->touch[i];
     *t = from->notes->touch[i];
     notes->ntouch++;
+    note_brought(notes, t);
     if (plan->call[t->call].layout[t->arg] == plan->origin->call[t->call].layout[t->arg]) continue;
     t->whole = footprint_of(m->binder, &plan->call[t->call], t->arg, !t->whole->launch);
     if (!t->whole) return false;

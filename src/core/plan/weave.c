@@ -24,6 +24,10 @@ void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
   lgt_mem_free(notes->of_slot);
   lgt_mem_free(notes->cover);
   lgt_mem_free(notes->survey);
+  lgt_mem_free(notes->room);
+  lgt_mem_free(notes->fitting);
+  lgt_mem_free(notes->folds);
+  lgt_mem_free(notes->privates);
   lgt_mem_free(notes->points);
   for (int i = 0; i < LGT_RECORDS; i++) lgt_mem_free(notes->recorded[i]);
   lgt_mem_free(notes->guard);
