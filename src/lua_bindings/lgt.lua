@@ -387,7 +387,7 @@ local all_lines, LARGE = front.all_lines ~= 0, C.LGT_LAYOUT_LARGE
 -- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile, and
 -- to a trace that the script names, when it is recorded.
 function lgt.line_for(layout)
-  return (front.all_lines ~= 0 or band(layouts[layout].flags, LARGE) ~= 0) and binding.line() or 0
+  return (front.all_lines ~= 0 or band(layouts[layout].flags, LARGE) ~= 0) and binding.line(1) or 0
 end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------

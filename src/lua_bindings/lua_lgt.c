@@ -31,7 +31,7 @@
 #include "lua_support.h"
 #include "runtime/runtime.h"
 
-enum { LINES = 1024 }; /* a power of two */
+enum { LINES = 1024, SOURCES = 256 }; /* powers of two */
 
 /* What the registry keeps under the address of this object: a `binding`. */
 static const char registry_key;
@@ -43,10 +43,11 @@ typedef struct places {
     int line;
     uint32_t number; /* of lgt_line; 0: the slot is free */
   } line[LINES];
-  char library[PATH_MAX];     /* liblgt */
-  char header[2][PATH_MAX];   /* lgt.h and lgt_binding.h, which the FFI reads */
-  char runtime_lua[PATH_MAX]; /* the directory of lgt.lua */
-  char library_lua[PATH_MAX]; /* the directory of array.lua */
+  const char *inside[SOURCES]; /* sources of the libraries, anchored likewise; NULL: the place is free */
+  char library[PATH_MAX];      /* liblgt */
+  char header[2][PATH_MAX];    /* lgt.h and lgt_binding.h, which the FFI reads */
+  char runtime_lua[PATH_MAX];  /* the directory of lgt.lua */
+  char library_lua[PATH_MAX];  /* the directory of array.lua */
 } places;
 
 typedef struct binding {
@@ -109,9 +110,12 @@ static bool begins_with(const char *text, const char *directory) {
   return text[0] == '@' && !strncmp(text + 1, directory, length) && text[1 + length] == '/';
 }
 
+static bool is_library(const places *at, const char *source) {
+  return begins_with(source, at->library_lua) || begins_with(source, at->runtime_lua);
+}
+
 static bool in_libraries(const places *at, const lua_Debug *where) {
-  return where->currentline < 0 || begins_with(where->source, at->library_lua) ||
-         begins_with(where->source, at->runtime_lua);
+  return where->currentline < 0 || is_library(at, where->source);
 }
 
 void lgt_lua_where(lua_State *L, char *text, size_t room) {
@@ -126,22 +130,39 @@ void lgt_lua_where(lua_State *L, char *text, size_t room) {
   }
 }
 
-/* Returns the number (lgt_line) of the line that runs in the first function outside the libraries. */
+static void anchor(lua_State *L, const char *source) {
+  lua_pushstring(L, source);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, lua_upvalueindex(2));
+}
+
+/* As is_library, for line_number: most functions on the way to the script are of few sources, which are known by address. */
+static bool is_known_library(lua_State *L, places *at, const char *source) {
+  const char **known = &at->inside[(uintptr_t)source / 16 % SOURCES];
+  if (*known == source) return true;
+  if (!is_library(at, source)) return false;
+  anchor(L, source);
+  *known = source;
+  return true;
+}
+
+/* Returns the number (lgt_line) of the line that runs in the first function outside the libraries; an argument says how many
+ * functions are known to be inside. */
 static int line_number(lua_State *L) {
   binding *b = lua_touserdata(L, lua_upvalueindex(1));
   places *at = b->at;
   lua_Debug where;
-  for (int level = 1; at && lua_getstack(L, level, &where); level++) {
-    lua_getinfo(L, "Sl", &where);
-    if (in_libraries(at, &where)) continue;
+  for (int level = 1 + (int)lua_tointeger(L, 1); at && lua_getstack(L, level, &where); level++) {
+    lua_getinfo(L, "S", &where);
+    if (is_known_library(L, at, where.source)) continue;
+    lua_getinfo(L, "l", &where);
+    if (where.currentline < 0) continue;
     size_t slot = ((uintptr_t)where.source / 16 + (size_t)where.currentline * 31) % LINES;
     if (at->line[slot].source != where.source || at->line[slot].line != where.currentline ||
         !at->line[slot].number) {
       char text[sizeof where.short_src + 16];
       snprintf(text, sizeof text, "%s:%d", where.short_src, where.currentline);
-      lua_pushstring(L, where.source);
-      lua_pushboolean(L, 1);
-      lua_rawset(L, lua_upvalueindex(2)); /* anchors the string */
+      anchor(L, where.source);
       at->line[slot].number = lgt_line(b->rt, text);
       at->line[slot].source = where.source;
       at->line[slot].line = where.currentline;
