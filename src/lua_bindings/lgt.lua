@@ -19,7 +19,7 @@
 --
 -- C never calls Lua and never runs the collector.
 
-local binding = ... -- from luaopen_lgt: {runtime, library, headers, roots, line}
+local binding = ... -- from luaopen_lgt: {runtime, library, headers, roots, line, entries}
 local band = require("bit").band
 local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
@@ -35,6 +35,8 @@ lgt.ranks = ranks -- what libraries need that open files or look outside: see lg
 lgt.next = ranks and ranks.next or next
 -- The keys and values of a table whose keys have no order, which pairs refuses on several ranks.
 function lgt.unordered(t) return lgt.next, t, nil end
+-- How many entries a table has.  It ends a trace of the JIT compiler, but once, where `next` may do so for each.
+lgt.entries = binding.entries
 
 -- ---- the library ------------------------------------------------------------------------------
 

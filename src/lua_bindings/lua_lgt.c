@@ -130,6 +130,16 @@ void lgt_lua_where(lua_State *L, char *text, size_t room) {
   }
 }
 
+/* Returns how many entries a table has. */
+static int count_entries(lua_State *L) {
+  lua_Integer count = 0;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
+  lua_pushinteger(L, count);
+  return 1;
+}
+
 static void anchor(lua_State *L, const char *source) {
   lua_pushstring(L, source);
   lua_pushboolean(L, 1);
@@ -219,7 +229,9 @@ int luaopen_lgt(lua_State *L) {
   tell_lines(b->rt, true);
   lua_pushfstring(L, "%s/lgt.lua", b->at->runtime_lua);
   if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
+  lua_pushcfunction(L, count_entries);
+  lua_setfield(L, -2, "entries");
   lua_pushlightuserdata(L, b); /* the registry keeps it */
   lua_newtable(L);
   lua_pushcclosure(L, line_number, 2);

@@ -248,6 +248,23 @@ check.case("a key that is known does not hide mistakes in one like it", function
   end
 end)
 
+check.case("a key with another field is refused wherever the table keeps that field", function()
+  local x, hashed = np.zeros(5, 6), require "table.new"
+  for letter in ("abcdefghijklmnopqrstuvwxyz"):gmatch "." do
+    local list, stepped = hashed(0, 4), hashed(0, 4) -- elements come where their hashes are
+    for _, t in ipairs { list, stepped } do t[1], t[2], t[letter] = 2, 3, 1 end
+    stepped.step = 1
+    check.refuses("unknown field", function() return x[list] end)
+    check.refuses("unknown field", function() x[list] = 1 end)
+    for _, range in ipairs { list, stepped } do
+      check.refuses("a table inside an index", function() return x[{ 2, range }] end)
+      check.refuses("a table inside an index", function() x[{ 2, range }] = 1 end)
+      check.refuses("a table inside an index", function() return x[{ range, np.array({ 1 }, "int64") }] end)
+    end
+  end
+  check.equal(np.count_nonzero(x), 0)
+end)
+
 check.case("of positions outside, the first is named", function()
   local x = np.zeros(4, 3)
   local i, j = np.ones(500, { dtype = "int64" }), np.ones(500, { dtype = "int64" })

@@ -21,7 +21,7 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters, setters = core.np, core.methods, core.getters, core.setters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
-local istype, next, type = ffi.istype, lgt.next, type
+local istype, next, entries, type = ffi.istype, lgt.next, lgt.entries, type
 local clear = require "table.clear"
 local bit = require "bit"
 local band = bit.band
@@ -135,33 +135,43 @@ local function view_at(layout, key)
   return lgt.project(layout, 1, slice.resolve_position(key, n, 1))
 end
 
+-- The numbers of a range, {lo, hi} or {lo, hi, step = k}; nil for what is none.  (Other tables may have metatables.)
+local function bounds_of(e)
+  local lo, hi, step = rawget(e, 1), rawget(e, 2), rawget(e, "step")
+  if type(lo) ~= "number" or type(hi) ~= "number" then return nil end
+  if step == nil then
+    if entries(e) == 2 then return lo, hi, 1 end
+  elseif type(step) == "number" and entries(e) == 3 then
+    return lo, hi, step
+  end
+end
+
+-- How many entries a list has; 0 for a table with others, too.
+local function count_listed(key)
+  local count = #key
+  return count > 0 and entries(key) == count and count or 0
+end
+
 -- The node that an entry of a table leads to; nil for what the slow path must judge.
 local function follow(node, e)
   local kind = type(e)
   if kind == "number" then return node.position[e + 0.5] end
   if kind == "string" then return node.text[e] end
   if kind ~= "table" then return nil end
-  local field = next(e) -- {}, {lo, hi} or {lo, hi, step = k}, and nothing else
-  if field == nil then return node.whole end
-  if field ~= 1 or next(e, 1) ~= 2 then return nil end
-  local lo, hi, step = e[1], e[2], 1
-  field = next(e, 2)
-  if field ~= nil then
-    step = e.step
-    if field ~= "step" or next(e, "step") ~= nil or type(step) ~= "number" then return nil end
-  end
-  if type(lo) ~= "number" or type(hi) ~= "number" then return nil end
+  if rawget(e, 1) == nil and entries(e) == 0 then return node.whole end
+  local lo, hi, step = bounds_of(e)
+  if not lo then return nil end
   local his = node.range[lo + 0.5]
   local steps = his and his[hi + 0.5]
   return steps and steps[step + 0.5]
 end
 
--- The remembered layout for a table key, or nil.  The first entries are taken without a loop, which would be a
--- trace of its own where nothing outside it is compiled.
-local function find_in_tree(layout, key)
+-- The remembered layout for a list of so many entries, or nil.  The first entries are taken without a loop, which would
+-- be a trace of its own where nothing outside it is compiled.
+local function find_in_tree(layout, key, count)
   if front.epoch ~= epoch then forget() end
-  local node, count = trees[layout + 0.5], #key
-  if not node or count == 0 or next(key, count) ~= nil then return nil end
+  local node = trees[layout + 0.5]
+  if not node then return nil end
   node = follow(node, key[1])
   if node and count > 1 then node = follow(node, key[2]) end
   if node and count > 2 then node = follow(node, key[3]) end
@@ -204,7 +214,7 @@ local function remember_in_tree(layout, key, result)
       node = child(child(node, "position"), e + 0.5, new_node)
     elseif type(e) == "string" then
       node = child(child(node, "text"), e, new_node)
-    elseif next(e) == nil then
+    elseif entries(e) == 0 then
       node = child(node, "whole", new_node)
     else
       node = child(child(child(child(node, "range"), e[1] + 0.5), e[2] + 0.5), (e.step or 1) + 0.5, new_node)
@@ -222,16 +232,9 @@ local function take_entry(layout, axis, extent, e)
     return C.lgt_layout_project(rt, layout, axis, e - 1), axis
   end
   if type(e) ~= "table" then return 0, 0 end
-  local field = next(e)
-  if field == nil then return layout, axis + 1 end
-  if field ~= 1 or next(e, 1) ~= 2 then return 0, 0 end
-  local lo, hi, step = e[1], e[2], 1
-  field = next(e, 2)
-  if field ~= nil then
-    step = e.step
-    if field ~= "step" or next(e, "step") ~= nil or type(step) ~= "number" then return 0, 0 end
-  end
-  if type(lo) ~= "number" or type(hi) ~= "number" then return 0, 0 end
+  if rawget(e, 1) == nil and entries(e) == 0 then return layout, axis + 1 end
+  local lo, hi, step = bounds_of(e)
+  if not lo then return 0, 0 end
   if lo < 0 then lo = lo + extent + 1 end
   if hi < 0 then hi = hi + extent + 1 end
   if not (lo >= 1 and lo <= hi and hi <= extent and step >= 1) or lo % 1 + hi % 1 + step % 1 ~= 0 then return 0, 0 end
@@ -240,7 +243,7 @@ end
 
 planned.bind(take_entry)
 
--- The layout for a table key of such entries and "*", one for each axis: as quick as remembering, for programs whose
+-- The layout for a list of so many such entries and "*", one for each axis: as quick as remembering, for programs whose
 -- every turn takes other slices, and nothing is left to the collector.  0 for other keys.
 local function take_many(layout, key, count)
   local axis = 0
@@ -259,10 +262,10 @@ local function take_many(layout, key, count)
 end
 
 -- The same, without a loop for at most three axes: it would be a trace of its own.
-local function take_entries(layout, key)
-  local l, axis, count = layouts[layout], 0, #key
+local function take_entries(layout, key, count)
+  local l, axis = layouts[layout], 0
   local ndim, shape = l.ndim, l.shape
-  if count == 0 or count < ndim or next(key, count) ~= nil then return 0 end
+  if count == 0 or count < ndim then return 0 end
   if count > ndim or ndim > 3 then return take_many(layout, key, count) end
   layout, axis = take_entry(layout, axis, tonumber(shape[0]), key[1])
   if layout ~= 0 and ndim > 1 then layout, axis = take_entry(layout, axis, tonumber(shape[1]), key[2]) end
@@ -304,9 +307,10 @@ local function view_layout(layout, key)
   elseif kind == "number" then
     return view_at(layout, key)
   elseif kind == "table" then
-    local result = take_entries(layout, key)
+    local count = count_listed(key)
+    local result = take_entries(layout, key, count)
     if result ~= 0 then return result end
-    result = find_in_tree(layout, key)
+    result = count > 0 and find_in_tree(layout, key, count)
     if result then return result end
   end
   local steps, picking = steps_of(layout, key)
@@ -425,10 +429,15 @@ local function get_planned(a, key)
   return copy
 end
 
+-- LuaJIT does not compile lgt.entries: a trace ends there, and the one behind reaches to the end of the function that
+-- called it.  So this function and index.set count the key's entries themselves.
 local function get_table(a, key)
-  local layout = take_entries(handles[a.id].layout, key)
-  if layout == 0 then layout = find_in_tree(handles[a.id].layout, key) end
-  if layout then return (alias(a, layout)) end
+  local count = #key
+  if count > 0 and entries(key) == count then
+    local layout = take_entries(handles[a.id].layout, key, count)
+    if layout == 0 then layout = find_in_tree(handles[a.id].layout, key, count) end
+    if layout then return (alias(a, layout)) end
+  end
   return get_planned(a, key) or other_index(a, key)
 end
 
@@ -488,6 +497,18 @@ local function set_masked(a, mask, x)
   return (ufunc.inplace_number_where(MASKED, a, mask, x))
 end
 
+-- Positions and ranges; false for what needs more thought.
+local function set_entries(a, key, count, value)
+  local of = core.layout_of(a, "assignment")
+  local layout = take_entries(of, key, count)
+  if layout == 0 then return false end
+  core.check_writable(a, "assignment")
+  local view = alias(a, layout)
+  core.assign(view.id, layout, value)
+  free(view)
+  return true
+end
+
 local function other_set(a, key, steps, value)
   if is_mask(key) and is_single(value) then
     local mask = widen(key, a)
@@ -502,6 +523,8 @@ jit.off(other_set)
 
 -- a[key] = value
 function index.set(a, key, value)
+  local count = type(key) == "table" and #key or 0
+  if count > 0 and entries(key) == count and set_entries(a, key, count, value) then return end
   if type(value) == "number" and istype(Array, key) and set_masked(a, key, value) then return end
   if is_mask(key) and istype(Array, value) and core.ndim_of(value) > 0 then
     core.layout_of(a, "assignment")

@@ -12,7 +12,7 @@ local picks = require "array.index.picks"
 local lgt, dtypes, np = core.lgt, core.dtypes, core.np
 local Array, handles, layouts, front = lgt.Array, lgt.handles, lgt.layouts, lgt.front
 local C, rt, wrap, slot, fresh, commit = lgt.C, lgt.rt, lgt.wrap, lgt.slot, lgt.fresh, lgt.commit
-local istype, type, next = ffi.istype, type, lgt.next
+local istype, type, entries = ffi.istype, type, lgt.entries
 local clear = require "table.clear"
 
 local planned = {}
@@ -102,7 +102,7 @@ end
 local function look(layout, key)
   local count, axis, axes, first, second, rest = #key, 0, 0, nil, nil, false
   local numbers, before = 0, 0 -- entry i is of axis i + before of the whole array
-  if count == 0 or next(key, count) ~= nil then return nil end
+  if count == 0 or entries(key) ~= count then return nil end
   for i = 1, count do
     local e, l = key[i], layouts[layout]
     if e == "..." then

@@ -260,9 +260,7 @@ local function has_only(list, n)
     while at < n and lgt.next(list, at) == at + 1 do at = at + 1 end
     if at == n then return lgt.next(list, n) == nil end
   end
-  local count = 0
-  for _ in lgt.next, list do count = count + 1 end
-  return count == n
+  return lgt.entries(list) == n
 end
 
 -- A vector of few numbers and arrays without dimensions, in one launch; nil for other tables.
