@@ -146,6 +146,13 @@ void lgt_plain_nans(int dtype, void *data, int64_t n);
  * were given others are found out, as with attach and copy_in.  On one rank nothing. */
 lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data);
 
+/* What a boolean array picks from a small array, as a new array that has `room`, a dense layout, for all that could be
+ * picked; and the positions, from 1, of what is true in one, as an array for each of its dimensions.  For one domain.
+ * If something has failed, or memory is short, there is no array (0), or a status.  Flush, wait, and may ask for
+ * collections. */
+lgt_id lgt_mask_pick(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id array);
+lgt_status lgt_mask_list(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id *lists);
+
 /* ---- what comes with lgt ---------------------------------------------------------------------- */
 
 /* As lgt_kind_new, with a CPU variant that comes with lgt: "sort", "scan", "gather", ....  What their arguments and parameters

@@ -227,6 +227,19 @@ check.case("garbage is collected where nothing is launched", function()
   check.that(lgt.stats().bytes_live < before + 2 ^ 26, "memory that nobody holds was kept")
 end)
 
+check.case("from small arrays one domain picks at once, and its garbage is collected, too", function()
+  if lgt.C.lgt_domains(lgt.rt) > 1 then return end
+  local x, mask = np.arange(500):copy(), (np.arange(500) % 5):ne(0):copy()
+  lgt.fence()
+  lgt.stats_reset()
+  local picked, places = x[mask], np.nonzero(mask)[1]
+  local stats = lgt.stats()
+  check.equal({ stats.launches, stats.waits }, { 0, 2 })
+  check.equal({ picked(1), picked(400), places(1), places(400) }, { 1, 499, 2, 500 })
+  for _ = 1, 10000 do check.that(x[mask], np.nonzero(mask)) end
+  check.that(lgt.stats().bytes_live < stats.bytes_live + 2 ^ 25, "memory that nobody holds was kept")
+end)
+
 check.case("an array without dimensions is converted as others are", function()
   for _, value in ipairs { np.array(2.5), np.full({ 2 }, 2.5) } do
     local a = np.arange(4)

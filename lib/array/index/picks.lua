@@ -9,6 +9,7 @@
 -- which waits for it.  Several arrays of positions are merged into one, of positions along one axis that has all
 -- elements of the axes they are of: a copy of the array is made in that form.  A scatter goes by the first of them.
 
+local ffi = require "ffi"
 local core = require "array.core"
 local native = require "array.core.native"
 
@@ -270,9 +271,10 @@ local function shape_of_picked(a, mask, n)
   return shape
 end
 
--- Where there may as well be room for all elements, these are picked while they are counted, by another task: what they
--- were picked from may have failed, which is no matter of their number.  What is launched follows from layouts, and is
--- remembered by their numbers, to which 0.5 is added as in keys.lua: [of the array, or 0: none][of the mask].
+-- Where there may as well be room for all elements, these are picked while they are counted.  Launches do that by two
+-- tasks: what they were picked from may have failed, which is no matter of their number.  What is launched follows from
+-- layouts, and is remembered by their numbers, to which 0.5 is added as in keys.lua: [of the array, or 0: none][of the
+-- mask].
 local FEW_BYTES, MOST_PLANS = 2 ^ 12, 1024
 local few, planned, epoch = {}, 0, front.epoch
 
@@ -330,7 +332,22 @@ local function filled(room, plan, found)
   return view
 end
 
+-- Where one domain has all it is done at once, unless something has failed: launches say what fails with it.
+local WHOLE = native.whole
+local ids = ffi.new("lgt_id[?]", C.LGT_MAX_DIM)
+
+-- What was picked, when what is dead has been collected.
+local function relieved(picked)
+  if front.collect ~= 0 then lgt.go_on(0) end
+  return picked
+end
+
 local function select_few(a, mask, plan)
+  if WHOLE then
+    lgt.flush()
+    local picked = C.lgt_mask_pick(rt, plan.room, mask.id, a.id)
+    if picked ~= 0 then return relieved(wrap(picked)) end
+  end
   local line = lgt.line_for(plan.room)
   local l = slot()
   local counts = fresh(plan.counts)
@@ -349,7 +366,15 @@ local function select_few(a, mask, plan)
 end
 
 local function list_few(mask, plan)
-  local line, lists = lgt.line_for(plan.room), {}
+  local lists = {}
+  if WHOLE then
+    lgt.flush()
+    if C.lgt_mask_list(rt, plan.room, mask.id, ids) == 0 then
+      for d = 1, plan.ndim do lists[d] = wrap(ids[d - 1]) end
+      return relieved(lists)
+    end
+  end
+  local line = lgt.line_for(plan.room)
   local l = slot()
   local counts = fresh(plan.counts)
   for d = 1, plan.ndim do

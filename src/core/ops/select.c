@@ -31,6 +31,7 @@
 #include "base/rect.h"
 #include "kernel/helper.h"
 #include "ops/builtin.h"
+#include "ops/select.h"
 
 /* The mask beside what it picks from: lines of `count` blocks, dimensions that lie one behind the other being one. */
 typedef struct pairing {
@@ -356,15 +357,19 @@ static lgt_status mask_place(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return move_rows(&tiles[1], &tiles[0], &tiles[2], &tiles[3], cut_of(params), lo, hi, true);
 }
 
+int64_t lgt_select_pick(const lgt_tile *list, const lgt_tile *mask, const lgt_tile *data) {
+  int64_t n = count_rows(mask, 0, mask->extent[0]);
+  if (!n) return 0;
+  pairing p = rows_of(mask, data, 0, mask->extent[0]);
+  move(&p, list->data, n, false);
+  return n;
+}
+
 static lgt_status mask_pick(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
-  const lgt_tile *mask = &tiles[1];
-  (void)nargs, (void)params;
+  (void)nargs, (void)params, (void)hi;
   if (lo > 0) return LGT_OK; /* the first chunk sees to all */
-  int64_t n = hi > 0 ? count_rows(mask, 0, mask->extent[0]) : 0;
-  if (!n) return LGT_OK;
-  pairing p = rows_of(mask, &tiles[2], 0, mask->extent[0]);
-  move(&p, tiles[0].data, n, false);
+  lgt_select_pick(&tiles[0], &tiles[1], &tiles[2]);
   return LGT_OK;
 }
 
@@ -408,13 +413,15 @@ static lgt_status mask_positions(const lgt_tile *tiles, int nargs, const lgt_sca
   return LGT_OK;
 }
 
+int64_t lgt_select_list(const lgt_tile *lists, const lgt_tile *mask) {
+  return has_elements(mask, mask->extent[0]) ? list_rows(mask, lists, 0, 0, mask->extent[0]) : 0;
+}
+
 static lgt_status mask_list(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
-  const lgt_tile *mask = &tiles[0];
   (void)nargs, (void)params, (void)hi;
   if (lo > 0) return LGT_OK; /* the first chunk sees to all */
-  bool some = has_elements(mask, mask->extent[0]);
-  *(int64_t *)tiles[1].data = some ? list_rows(mask, &tiles[2], 0, 0, mask->extent[0]) : 0;
+  *(int64_t *)tiles[1].data = lgt_select_list(&tiles[2], &tiles[0]);
   return LGT_OK;
 }
 

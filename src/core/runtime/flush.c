@@ -92,6 +92,11 @@ static bool is_pressed(lgt_runtime *rt) {
   return rt->map.since_collection + (records > 0 ? records : 0) > limit || at_random(rt);
 }
 
+void lgt_runtime_relieve(lgt_runtime *rt) {
+  rt->front.collect = LGT_COLLECT_NOTHING;
+  if (is_pressed(rt)) ask(rt, LGT_COLLECT_OLD);
+}
+
 /* Has the plan results that must be unreachable, but are not known to be? */
 static bool must_still_die(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
   bool found = false;

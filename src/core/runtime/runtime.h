@@ -91,5 +91,7 @@ lgt_status lgt_runtime_settle(lgt_runtime *rt);
 int lgt_runtime_window(const lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */
 void lgt_runtime_take(lgt_runtime *rt);
+/* Outside of a flush: if it is time that the caller collects its garbage, ask for it by the front's `collect`. */
+void lgt_runtime_relieve(lgt_runtime *rt);
 
 #endif

@@ -1,0 +1,82 @@
+/* pick.c - what boolean arrays pick from small arrays, while the script waits for how many elements that are.
+ *
+ * The script has to look at the mask in any case.  To look at the other array, too, and to write the result in place takes
+ * half as long as tasks do.  Where something has failed, tasks are launched all the same (lib/array/index/picks.lua): they
+ * know what fails with it.  For a process with one domain.
+ *
+ * Nothing is launched, so no flush would ask for a collection: these functions ask for it themselves.
+ */
+#include "lgt_binding.h"
+#include "ops/select.h"
+#include "runtime/handles.h"
+#include "runtime/look.h"
+
+/* A new array, and where its elements are to be written. */
+typedef struct list {
+  lgt_id array;
+  lgt_instance *inst; /* ref */
+  lgt_tile tile;
+} list;
+
+static lgt_status list_new(lgt_runtime *rt, uint32_t room, list *out) {
+  const lgt_layout *layout;
+  *out = (list){.array = lgt_layout_array(rt, room)};
+  if (!out->array) return LGT_NO_MEMORY;
+  lgt_status status = lgt_look_part(rt, out->array, NULL, LGT_LOOK_WRITE, &layout, &out->inst);
+  if (!status) lgt_look_locate(layout, out->inst, &out->tile);
+  else out->inst = NULL;
+  return status;
+}
+
+/* It has been written, unless `status` says why not: it shows only the first n rows of what it has. */
+static lgt_status list_end(lgt_runtime *rt, list *of, int64_t n, lgt_status status) {
+  lgt_instance_release(&rt->map, of->inst);
+  if (status) return status;
+  lgt_handle *handle = &rt->stores.handle[of->array];
+  uint32_t layout = lgt_layout_slice(rt, handle->layout, 0, 0, n, 1);
+  if (layout) handle->layout = layout;
+  return layout ? LGT_OK : LGT_NO_MEMORY;
+}
+
+lgt_id lgt_mask_pick(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id array) {
+  lgt_instance *by_inst, *from_inst;
+  lgt_tile by, from;
+  list picked = {0};
+  int64_t waits = rt->waits + 1, n = 0; /* the script waits once */
+  if (lgt_look_peek(rt, mask, &by, &by_inst)) return 0;
+  lgt_status status = lgt_look_peek(rt, array, &from, &from_inst);
+  if (status) goto release_mask;
+  status = list_new(rt, room, &picked);
+  if (!status) n = lgt_select_pick(&picked.tile, &by, &from);
+  status = list_end(rt, &picked, n, status);
+  lgt_instance_release(&rt->map, from_inst);
+release_mask:
+  lgt_instance_release(&rt->map, by_inst);
+  rt->waits = waits;
+  if (status) lgt_handle_drop(rt, picked.array);
+  else lgt_runtime_relieve(rt);
+  return status ? 0 : picked.array;
+}
+
+lgt_status lgt_mask_list(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id *lists) {
+  lgt_instance *by_inst;
+  lgt_tile by, tile[LGT_MAX_DIM];
+  list made[LGT_MAX_DIM] = {{0}};
+  int64_t waits = rt->waits + 1, n = 0;
+  lgt_status status = lgt_look_peek(rt, mask, &by, &by_inst);
+  if (status) return status;
+  for (int d = 0; d < by.ndim && !status; d++) {
+    status = list_new(rt, room, &made[d]);
+    tile[d] = made[d].tile;
+  }
+  if (!status) n = lgt_select_list(tile, &by);
+  for (int d = 0; d < by.ndim; d++) status = list_end(rt, &made[d], n, status);
+  for (int d = 0; d < by.ndim; d++) {
+    lists[d] = made[d].array;
+    if (status) lgt_handle_drop(rt, lists[d]);
+  }
+  lgt_instance_release(&rt->map, by_inst);
+  rt->waits = waits;
+  if (!status) lgt_runtime_relieve(rt);
+  return status;
+}
