@@ -32,6 +32,15 @@ typedef struct barriers {
   bool devices; /* one, which runs code of its own */
 } barriers;
 
+/* A GPU's memory is no cache that results would have to stay in, but must have room for them. */
+enum { GPU_FACTOR = 1024, GPU_SHARE = 8 };
+
+static int64_t most_between(const lgt_fuser *fuser) {
+  int64_t most = fuser->config->between, share = fuser->gpu_bytes / GPU_SHARE;
+  if (!lgt_inline_applies(fuser) || most >= share) return most;
+  return most < share / GPU_FACTOR ? most * GPU_FACTOR : share;
+}
+
 static const lgt_layout *layout_of(const barriers *b, uint32_t number) {
   return lgt_layout_at(b->fuser->stores, number);
 }
@@ -131,7 +140,8 @@ static int64_t bytes_written(const lgt_fuser *fuser, const lgt_plan *plan, int f
 }
 
 int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
-  if (bytes_written(fuser, plan, first, next) <= fuser->config->between) return next;
+  int64_t most = most_between(fuser);
+  if (bytes_written(fuser, plan, first, next) <= most) return next;
   size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
   for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
   barriers b = {.fuser = fuser, .plan = plan, .first = first, .devices = lgt_inline_applies(fuser)};
@@ -145,8 +155,7 @@ int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int
     memset(newest, 0xff, nroot * sizeof *newest);
     for (int i = first; i < next && end == next; i++) {
       b.level[i - first] = (uint16_t)level_of(&b, i);
-      if (b.between > fuser->config->between && i > first)
-        end = best_cut(fuser, plan, first, i, newest, newest + nroot);
+      if (b.between > most && i > first) end = best_cut(fuser, plan, first, i, newest, newest + nroot);
       else note_writes(&b, i);
     }
   }

@@ -15,6 +15,9 @@
  *   3  v = v - a      level 0
  *   4  a = lap(u)     level 1: reads the neighbours of the u that 2 wrote.  Cut here: only u and v cross
  *
+ * Where loops compute anew what others would leave for them (inline.h) a cut keeps them from it, and there is no cache whose
+ * size would matter: one GPU may have a thousand times as much between, as long as that is a small part of its memory.
+ *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_BARRIER_H

@@ -336,6 +336,7 @@ typedef struct lgt_fuser {
   int workers;
   int64_t cache_bytes;                   /* of the last-level cache */
   double collection_ns;                  /* what a collection costs (lgt_collected) */
+  int64_t gpu_bytes;                     /* of the memory of the first GPU; 0: there was none from the beginning */
   int64_t most_saved;                    /* bytes of former contents that a group may leave to recipes */
   uint64_t jitter;                       /* state of random choices, for tests; 0: none */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */

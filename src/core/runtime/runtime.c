@@ -143,6 +143,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                           .config = rt->config,
                           .workers = lgt_exec_cpus(rt->exec),
                           .cache_bytes = cache_bytes(),
+                          .gpu_bytes = rt->map.nmemory > 1 ? rt->map.memory[1].device->traits.limit : 0,
                           .collection_ns = COLLECTION_NS,
                           .most_saved = most_saved(rt->map.pool->limit),
                           .solver = {.partitions = &rt->partitions, .domains = rt->map.domains}};
