@@ -162,6 +162,57 @@ check.case("what was woven is shown with the loops that are left", function()
   check.equal(item("multiply:float64,float64"), "loop 0")
 end)
 
+-- What f(step) returns must be the same where step() ends the task after each operation.  The loops it takes otherwise.
+local function loops_alike(f)
+  local passes, together = loops(function() return f(function() end) end)
+  local apart = f(lgt.fence):totable()
+  for i, row in ipairs(together) do
+    for j, value in ipairs(row) do
+      if value ~= apart[i][j] then check.equal({i, j, value}, {i, j, apart[i][j]}) end
+    end
+  end
+  return passes
+end
+
+-- Stencils of stencils along both dimensions, or only along the rows, that take long.
+local function long_stencils(a, down)
+  return function(step)
+    local x = a[":, 2:"] / (1 + a[":, :-2"]) step()
+    x = np.sqrt(x) / (x + 2) step()
+    x = 1 / (x * x + 1) step()
+    x = x / (x + 3) step()
+    local y = x[":, 2:"] - x[":, :-2"] step()
+    if down then
+      y = y["2:, :"] / (3 + y[":-2, :"]) step()
+      y = y / (y + 1) step()
+      y = y["2:, :"] - y[":-2, :"] step()
+    end
+    x = nil -- luacheck: ignore
+    return y
+  end
+end
+
+local function numbers(rows, cols)
+  return np.arange(rows * cols):reshape(rows, cols) * 1e-3 + 1
+end
+
+check.case("neighbours share what they compute alike; odd rows and columns are loops of their own", function()
+  check.equal(loops_alike(long_stencils(numbers(372, 374), true)), 1)
+  check.equal(loops_alike(long_stencils(numbers(373, 375), true)), 3)
+  check.equal(loops_alike(long_stencils(numbers(372, 375), true)), 2)
+  check.equal(loops_alike(long_stencils(numbers(300, 375), false)), 2)
+  check.equal(loops_alike(long_stencils(numbers(20, 21), true)), 1) -- too few elements
+end)
+
+check.case("what a large result is made of need not be read twice", function()
+  local h, u, v = np.ones(800, 900) * 2, np.ones(800, 900), np.ones(800, 900)
+  local passes, most = loops(function()
+    return np.max((np.maximum(np.abs(u), np.abs(v)) / h + np.sqrt(h * 2))["3:-3, 3:-3"])
+  end)
+  check.equal(most, 2.5)
+  check.equal(passes, 1)
+end)
+
 check.case("large arrays that are changed in place and read by neighbours end no task", function()
   local a = np.arange(1100 * 1000):reshape(1100, 1000) * 1.0
   lgt.fence()

@@ -66,6 +66,44 @@ int lgt_assembler_access(lgt_assembler *as, int mode, int dtype, lgt_plan_access
   return as->naccess++;
 }
 
+static bool same_place(const lgt_plan_access *a, const lgt_plan_access *b) {
+  return a->slot == b->slot && a->byte == b->byte && a->offset == b->offset && a->index_dim == b->index_dim &&
+         memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
+/* The same access, or a new one. */
+static int find_access(lgt_assembler *as, int mode, int dtype, const lgt_plan_access *place) {
+  for (int a = 0; a < as->naccess && mode != LGT_ACCESS_REDUCE; a++)
+    if (as->access[a].mode == mode && as->access[a].dtype == dtype && same_place(&as->place[a], place))
+      return a;
+  return lgt_assembler_access(as, mode, dtype, *place);
+}
+
+int lgt_assembler_copy(lgt_assembler *as, const lgt_plan_loop *loop, int i, const lgt_plan_access *place,
+                       const uint16_t *value) {
+  const lgt_loop *code = loop->kernel->loop;
+  lgt_inst in = code->inst[i];
+  uint16_t operand[3];
+  int n = lgt_inst_operands(&in, operand), k = 0;
+  for (int j = 0; j < n; j++) operand[j] = value[operand[j]];
+  lgt_inst_set_operands(&in, operand);
+  if (in.op == LGT_OP_CONST) k = in.a = (uint16_t)lgt_assembler_constant(as, code->constant[in.a]);
+  if (in.op == LGT_OP_PARAM) k = lgt_assembler_param(as, loop->param_call[in.a], loop->param_index[in.a]);
+  if (in.op == LGT_OP_PARAM) in.a = (uint16_t)k;
+  uint16_t *slot = in.op == LGT_OP_LOAD || in.op == LGT_OP_INDEX ? &in.a
+                   : lgt_op_effect(in.op)                        ? &in.b
+                                                                 : NULL;
+  if (slot) {
+    int a = *slot;
+    k = find_access(as, code->access[a].mode, code->access[a].dtype, place);
+    *slot = (uint16_t)k;
+    if (in.op == LGT_OP_REDUCE_ARG &&
+        lgt_assembler_access(as, LGT_ACCESS_REDUCE, code->access[a + 1].dtype, loop->access[a + 1]) < 0)
+      return -1;
+  }
+  return k < 0 || k == LGT_NO_VALUE ? -1 : lgt_assembler_emit(as, in);
+}
+
 static lgt_plan_access place_of(const lgt_assembler *as, const lgt_assembler_cell *c) {
   lgt_plan_access p = {.slot = as->w->items->buffer[c->buffer].slot,
                        .byte = c->byte,
@@ -571,6 +609,17 @@ lgt_status lgt_assembler_finish(lgt_assembler *as, lgt_plan_loop *loop) {
   as->w->group->nparam += as->nparam;
   as->w->group->naccess += as->naccess;
   return status;
+}
+
+void lgt_assembler_drop(lgt_plan_group *group, lgt_plan_loop *loop) {
+  const lgt_loop *code = loop->kernel->loop;
+  group->nparam -= code->nparam;
+  group->naccess -= code->naccess;
+  lgt_mem_free(loop->access);
+  lgt_mem_free(loop->param_call);
+  lgt_mem_free(loop->param_index);
+  lgt_mem_free(loop->shape.stride);
+  lgt_mem_free(loop->base);
 }
 
 /* A CPU variant alone, on memory. */

@@ -45,8 +45,12 @@ int lgt_assembler_constant(lgt_assembler *as, lgt_scalar value);
 int lgt_assembler_param(lgt_assembler *as, uint16_t call, int index);
 /* Append an access. */
 int lgt_assembler_access(lgt_assembler *as, int mode, int dtype, lgt_plan_access place);
+/* Append an instruction of a loop once more, whose operands have these values now and whose access, if it names one, is here. */
+int lgt_assembler_copy(lgt_assembler *as, const lgt_plan_loop *loop, int i, const lgt_plan_access *place, const uint16_t *value);
 /* The code becomes a loop of the group, without what reaches no effect; nothing at all: the loop has no kernel. */
 lgt_status lgt_assembler_finish(lgt_assembler *as, lgt_plan_loop *loop);
+/* The loop is none of the group's any more. */
+void lgt_assembler_drop(lgt_plan_group *group, lgt_plan_loop *loop);
 void lgt_assembler_fini(lgt_assembler *as);
 
 #endif

@@ -6,8 +6,7 @@
 #include "kernel/grid.h"
 
 enum { MOST_INST = 2000, MOST_ACCESS = 64, MOST_VIEWS = 24 };
-/* What a kernel's launch costs, in bytes of memory; operations of float64 in the time of a byte (2.9 TB/s, 14.8 T/s). */
-enum { LAUNCH_BYTES = 4 << 20, BYTE_WORK = 5 };
+enum { LAUNCH_BYTES = 4 << 20 }; /* what a kernel's launch costs, in bytes of memory */
 enum { QUOTIENT = 9, FUNCTION = 40 };
 
 /* Where the space of a loop lies in that of an earlier one. */
@@ -220,6 +219,24 @@ static double bytes_instead(const maker *m, const lgt_plan_loop *late, const boo
   return bytes;
 }
 
+/* Bytes that the maker loads for its spare stores alone, which it need not load any more: each slot once. */
+static double bytes_saved(const maker *m, const bool *needed) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
+  double bytes = 0;
+  for (int a = 0; a < code->naccess; a++)
+    if (code->access[a].mode == LGT_ACCESS_STORE && !m->spare[a]) return 0; /* most of it, as a rule */
+  for (int i = 0; i < code->ninst; i++) {
+    int a = code->inst[i].a;
+    bool counted = !needed[i] || code->inst[i].op != LGT_OP_LOAD || code->access[a].inner == LGT_STRIDE_ZERO;
+    for (int j = 0; j < i && !counted; j++)
+      counted = needed[j] && code->inst[j].op == LGT_OP_LOAD &&
+                loop->access[code->inst[j].a].slot == loop->access[a].slot;
+    if (!counted) bytes += elements(loop) * lgt_dtype_size(code->access[a].dtype);
+  }
+  return bytes;
+}
+
 /* Is it worth while? */
 static bool pays(const maker *m, const bool *needed) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
@@ -230,7 +247,7 @@ static bool pays(const maker *m, const bool *needed) {
     if (needed[i]) one += lgt_inline_work(&code->inst[i]), insts++;
   for (int b = 0; b < code->naccess; b++)
     if (m->spare[b]) size += lgt_dtype_size(code->access[b].dtype);
-  bytes += elements(loop) * size;
+  bytes += elements(loop) * size + bytes_saved(m, needed);
   work -= elements(loop) * one;
   for (int l = m->number + 1; l <= m->last; l++) {
     const lgt_plan_loop *late = &m->group->loop[l];
@@ -241,7 +258,7 @@ static bool pays(const maker *m, const bool *needed) {
     bytes += elements(late) * size - bytes_instead(m, late, needed);
     work += elements(late) * one * n;
   }
-  return work <= bytes * BYTE_WORK;
+  return work <= bytes * LGT_BYTE_WORK;
 }
 
 /* Does what the spare stores are made of stay as it is until their last reader has run? */
@@ -275,44 +292,19 @@ static void keep_sources(const maker *m, const bool *needed) {
 
 /* ---- the new code ------------------------------------------------------------------------------------ */
 
-static bool same_place(const lgt_plan_access *a, const lgt_plan_access *b) {
-  return a->slot == b->slot && a->byte == b->byte && a->offset == b->offset && a->index_dim == b->index_dim &&
-         memcmp(a->stride, b->stride, sizeof a->stride) == 0;
-}
-
-/* The same access, or a new one. */
-static int find_access(lgt_assembler *as, int mode, int dtype, const lgt_plan_access *place) {
-  for (int a = 0; a < as->naccess && mode != LGT_ACCESS_REDUCE; a++)
-    if (as->access[a].mode == mode && as->access[a].dtype == dtype && same_place(&as->place[a], place))
-      return a;
-  return lgt_assembler_access(as, mode, dtype, *place);
+/* The access that an instruction names, or -1. */
+static int access_of(const lgt_inst *in) {
+  if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) return in->a;
+  return lgt_op_effect(in->op) ? in->b : -1;
 }
 
 /* An instruction of a loop, as seen through a view (NULL: its own space), whose operands have these values. */
 static int copy_inst(lgt_assembler *as, const lgt_plan_loop *loop, int i, const view *v,
                      const uint16_t *value) {
-  const lgt_loop *code = code_of(loop);
-  lgt_inst in = code->inst[i];
-  uint16_t operand[3];
-  int n = lgt_inst_operands(&in, operand), k = 0;
-  for (int j = 0; j < n; j++) operand[j] = value[operand[j]];
-  lgt_inst_set_operands(&in, operand);
-  if (in.op == LGT_OP_CONST) k = in.a = (uint16_t)lgt_assembler_constant(as, code->constant[in.a]);
-  if (in.op == LGT_OP_PARAM) k = lgt_assembler_param(as, loop->param_call[in.a], loop->param_index[in.a]);
-  if (in.op == LGT_OP_PARAM) in.a = (uint16_t)k;
-  uint16_t *slot = in.op == LGT_OP_LOAD || in.op == LGT_OP_INDEX ? &in.a
-                   : lgt_op_effect(in.op)                        ? &in.b
-                                                                 : NULL;
-  if (slot) {
-    int a = *slot;
-    lgt_plan_access place = v ? seen_from(loop, &loop->access[a], v) : loop->access[a];
-    k = find_access(as, code->access[a].mode, code->access[a].dtype, &place);
-    *slot = (uint16_t)k;
-    if (in.op == LGT_OP_REDUCE_ARG &&
-        lgt_assembler_access(as, LGT_ACCESS_REDUCE, code->access[a + 1].dtype, loop->access[a + 1]) < 0)
-      return -1;
-  }
-  return k < 0 || k == LGT_NO_VALUE ? -1 : lgt_assembler_emit(as, in);
+  int a = access_of(&code_of(loop)->inst[i]);
+  lgt_plan_access place = {0};
+  if (a >= 0) place = v ? seen_from(loop, &loop->access[a], v) : loop->access[a];
+  return lgt_assembler_copy(as, loop, i, &place, value);
 }
 
 /* What the store `b` of the maker would have left in the element that a view shows. */
@@ -342,16 +334,6 @@ static int store_for(const maker *m, int reader, int a, view *v) {
     if (m->spare[b] && overlap(m, &late->access[a], &loop->access[b]) && made_by(m, b, reader, a, v) > 0)
       return b;
   return -1;
-}
-
-static void drop_loop(lgt_plan_group *group, lgt_plan_loop *loop) {
-  group->nparam -= code_of(loop)->nparam;
-  group->naccess -= code_of(loop)->naccess;
-  lgt_mem_free(loop->access);
-  lgt_mem_free(loop->param_call);
-  lgt_mem_free(loop->param_index);
-  lgt_mem_free(loop->shape.stride);
-  lgt_mem_free(loop->base);
 }
 
 /* The new form of a loop: of a reader, or of the maker without what is spare.  *fits: can devices run it? */
@@ -409,7 +391,7 @@ static lgt_status rewrite_all(const maker *m, const bool *needed, bool *changed)
       *loop = *other;
       *other = old;
     }
-    if (other->kernel) drop_loop(m->group, other);
+    if (other->kernel) lgt_assembler_drop(m->group, other);
   }
   lgt_mem_free(fresh);
   *changed |= !status && fits;

@@ -25,6 +25,8 @@
 /* Are loops inlined at all? */
 bool lgt_inline_applies(const lgt_fuser *fuser);
 lgt_status lgt_inline_loops(lgt_weaver *weaver);
+/* Operations of float64 in the time of a byte of memory (2.9 TB/s, 14.8 T/s). */
+enum { LGT_BYTE_WORK = 5 };
 /* How many operations an instruction counts for. */
 int lgt_inline_work(const lgt_inst *inst);
 

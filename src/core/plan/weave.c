@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/inline.h"
+#include "plan/patch.h"
 #include "plan/recipes.h"
 
 void lgt_weave_items_free(lgt_weave_items *items) {
@@ -610,6 +611,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   if (!status) status = lgt_recipes_list(&w);
   if (!status) status = lgt_assemble_build(&w);
   if (!status) status = lgt_inline_loops(&w);
+  if (!status) status = lgt_patch_loops(&w);
   lgt_mem_free(current);
   lgt_mem_free(w.loop);
   if (!status && lgt_log_on(WEAVE, 3)) lgt_weave_log(group);

@@ -97,6 +97,7 @@ typedef struct emitter {
   lgt_isa isa;
   bool device; /* for a device: no masks, functions of one element, parameters at `params` */
   val params;
+  const val *late; /* of a device: where accesses that move are in this row is computed where it is needed; or NULL */
   int lanes;       /* elements an iteration works on */
   bool short_body; /* of a few simple instructions */
   bool compact;    /* one body, for full and partial iterations, ordinary and streaming: long bodies */
@@ -239,6 +240,8 @@ bool may_be_joint(const emitter *e, int i);
 void begin_joint(emitter *e, int k);
 void write_joint(emitter *e, int k);
 static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }
+/* Where an access is in this row; all but targets. */
+void locate(emitter *e, int k, val offset);
 elem access_elem(const emitter *e, int k);
 /* The lanes of this iteration; of `part` of it, e->count lanes by e->mask. */
 val read_access(emitter *e, int k, bool part);

@@ -67,7 +67,7 @@ void no_offsets(emitter *e, val *offset) {
   for (int k = 0; k < e->loop->naccess; k++) offset[k] = zero;
 }
 
-void begin_access(emitter *e, int k, val offset) {
+void locate(emitter *e, int k, val offset) {
   const lgt_access *access = &e->loop->access[k];
   emit_access *now = &e->access[k];
   val at = add(e, entry(e, BASE, k), offset);
@@ -84,7 +84,7 @@ void begin_access(emitter *e, int k, val offset) {
 
 static void begin_accesses(emitter *e, bool targets, const val *offset) {
   for (int k = 0; k < e->loop->naccess; k++)
-    if (e->access[k].used && is_target(e, k) == targets) begin_access(e, k, offset[k]);
+    if (e->access[k].used && is_target(e, k) == targets) locate(e, k, offset[k]);
 }
 
 void begin_row(emitter *e, val row, const val *offset) {
@@ -94,15 +94,17 @@ void begin_row(emitter *e, val row, const val *offset) {
 
 /* ---- a column ---------------------------------------------------------------------------------------- */
 
+static void write_store(emitter *e, const lgt_inst *in, val cols) {
+  bool still = along_columns(&e->loop->access[in->b]); /* what comes last stays */
+  int after = still ? begin_if(e, equal(e, add(e, e->column, int_constant(e, 1)), cols)) : -1;
+  if (e->late && !still) locate(e, in->b, e->late[in->b]);
+  write_access(e, in->b, e->access[in->b].result, false);
+  if (still) end_if(e, after);
+}
+
 static void write_stores(emitter *e, val cols) {
-  for (int i = 0; i < e->loop->ninst; i++) {
-    const lgt_inst *in = &e->loop->inst[i];
-    if (in->op != LGT_OP_STORE) continue;
-    bool still = e->loop->access[in->b].inner == LGT_STRIDE_ZERO; /* what comes last stays */
-    int after = still ? begin_if(e, equal(e, add(e, e->column, int_constant(e, 1)), cols)) : -1;
-    write_access(e, in->b, e->access[in->b].result, false);
-    if (still) end_if(e, after);
-  }
+  for (int i = 0; i < e->loop->ninst; i++)
+    if (e->loop->inst[i].op == LGT_OP_STORE) write_store(e, &e->loop->inst[i], cols);
 }
 
 static accumulator accumulator_at(const emitter *e, int k) {
@@ -114,6 +116,20 @@ void take_in(emitter *e, int k, accumulator value) {
   accumulator a = combine(e, redop, e->loop->access[e->carry[k].access].dtype, accumulator_at(e, k), value);
   e->carry[k].value = a.value;
   if (redop >= LGT_REDOP_ARGMIN) e->carry[k + 1].value = a.at;
+}
+
+/* Without reductions: each instruction where the loop has it, so that few values are alive at a time. */
+static void emit_in_order(emitter *e, val column, val cols) {
+  e->column = column;
+  for (int i = 0; i < e->loop->ninst; i++) {
+    const lgt_inst *in = &e->loop->inst[i];
+    if (in->op == LGT_OP_STORE) {
+      e->access[in->b].result = to_memory(e, in->dtype, e->value[in->a]);
+      write_store(e, in, cols);
+    } else if (e->level[i] == LEVEL_BODY) {
+      emit_inst(e, i);
+    }
+  }
 }
 
 void emit_column(emitter *e, val column, val cols) {
@@ -179,13 +195,25 @@ tile begin_tile(emitter *e) {
   return t;
 }
 
+/* Of many accesses the addresses are computed where they are needed: all at once they do not fit into registers. */
+enum { MANY_ACCESSES = 32 };
+
 /* Everything that a body computes, for the columns from this one on. */
 static void emit_elements(emitter *e, int lanes, val row, val column, val cols, const val *offset) {
+  bool late = e->loop->naccess > MANY_ACCESSES;
   e->lanes = lanes;
-  begin_row(e, row, offset);
+  e->row = row;
+  for (int k = 0; k < e->loop->naccess; k++) {
+    const lgt_access *access = &e->loop->access[k];
+    if (e->access[k].used && (!late || access->mode == LGT_ACCESS_INDEX || along_columns(access)))
+      locate(e, k, offset[k]);
+  }
+  e->late = late ? offset : NULL;
   emit_level(e, LEVEL_ONCE);
   emit_level(e, LEVEL_ROW);
-  emit_column(e, column, cols);
+  if (late) emit_in_order(e, column, cols);
+  else emit_column(e, column, cols);
+  e->late = NULL;
   e->lanes = 1;
 }
 

@@ -130,8 +130,6 @@ typedef struct tile {
 tile begin_tile(emitter *e);
 void no_offsets(emitter *e, val *offset);
 void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset);
-/* Where an access is in this row; all but targets. */
-void begin_access(emitter *e, int k, val offset);
 void begin_row(emitter *e, val row, const val *offset);
 void emit_column(emitter *e, val column, val cols);
 void wait_for_all(emitter *e);

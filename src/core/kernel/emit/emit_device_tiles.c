@@ -37,7 +37,7 @@ static val is_inside(emitter *e, val row, val column) {
 static void fill_square(emitter *e, int k, val row, val column, val across, val down, val offset) {
   elem el = access_elem(e, k);
   e->row = row;
-  begin_access(e, k, offset);
+  locate(e, k, offset);
   e->column = column;
   val element = read_access(e, k, false);
   val place = add(e, scaled(e, across, LINE), down);

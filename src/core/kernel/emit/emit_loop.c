@@ -107,7 +107,9 @@ static val emit_param(emitter *e, const lgt_inst *in) {
 static val emit_load(emitter *e, const lgt_inst *in) {
   const emit_access *access = &e->access[in->a];
   if (along_columns(&e->loop->access[in->a])) return read_scalar(e, in->dtype, access->base);
-  return from_memory(e, in->dtype, access->loaded);
+  if (!e->late) return from_memory(e, in->dtype, access->loaded);
+  locate(e, in->a, e->late[in->a]);
+  return from_memory(e, in->dtype, read_access(e, in->a, false));
 }
 
 static val emit_index(emitter *e, const lgt_inst *in) {
