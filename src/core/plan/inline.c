@@ -128,6 +128,17 @@ static int made_by(const maker *m, int b, int reader, int a, view *v) {
   return 0;
 }
 
+/* May a load find what a store leaves?  A slot is of several buffers (weave.h), one after another.  A store's access has the
+ * item that writes the buffer, or one that read it before. */
+static bool may_find(const maker *m, const lgt_plan_access *store, const lgt_plan_access *load) {
+  const lgt_weave_items *items = m->w->items;
+  const lgt_weave_item *from = &items->item[store->item];
+  uint16_t found = items->item[load->item].in[load->arg];
+  while (found != LGT_NONE && found != from->out[store->arg] && found != from->in[store->arg])
+    found = items->buffer[found].rest;
+  return found != LGT_NONE;
+}
+
 /* Can all that read there do without the store?  The last of them. */
 static bool is_spare(maker *m, int b) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
@@ -140,6 +151,8 @@ static bool is_spare(maker *m, int b) {
       int mode = code_of(late)->access[a].mode;
       if (mode == LGT_ACCESS_INDEX || mode == LGT_ACCESS_STORE ||
           !overlap(m, &late->access[a], &loop->access[b]))
+        continue;
+      if (mode == LGT_ACCESS_LOAD && !late->nnative && !may_find(m, &loop->access[b], &late->access[a]))
         continue;
       int made = mode == LGT_ACCESS_REDUCE || late->nnative ? -1 : made_by(m, b, l, a, &v);
       if (made < 0) return false;
