@@ -147,6 +147,7 @@ TEST(references_from_outside_are_told_from_the_windows_own) {
 
 static void tokens(lgt_window *w, const char *text) {
   w->formed = w->count = (int)strlen(text);
+  memset(w->call, 0, (size_t)w->count * sizeof *w->call);
   for (int i = 0; i < w->count; i++)
     w->form_token[i] = w->token[i] = (uint64_t)(unsigned char)text[i] * 1234567891234567u;
 }
@@ -190,6 +191,7 @@ static int different_windows(int turns, int size) {
   for (int turn = 0; turn < 400; turn++) {
     while (w.count < size) {
       uint64_t position = (uint64_t)((at + w.count) % turns);
+      w.call[w.count] = (lgt_call){0};
       w.form_token[w.count] = w.token[w.count] = (position + 1) * 0x9e3779b97f4a7c15u ^ position << 7;
       w.formed = ++w.count;
     }
@@ -211,6 +213,30 @@ TEST(a_loop_soon_gives_the_same_windows) {
   for (int period = 70; period < 200; period += 13) {
     int n = different_windows(period, 64); /* several landmarks for each turn of the loop */
     if (n < 1 || n > 2 * (period / 32 + 1)) FAIL("%d windows of a loop of %d", n, period);
+  }
+}
+
+/* A chain of results, each computed from the one before it, but for one place: there nothing crosses, and the window is
+ * cut, whatever the tokens. */
+TEST(a_long_loop_is_cut_where_little_crosses) {
+  enum { LENGTH = 64 };
+  for (int place = LENGTH / 2 + 1; place < LENGTH - LENGTH / 8; place++) {
+    lgt_window w;
+    lgt_store *before = NULL, *made[LENGTH];
+    int period;
+    CHECK(!lgt_window_init(&w, ROOM));
+    for (int i = 0; i < LENGTH; i++) {
+      made[i] = lgt_store_new(&stores, layouts[0]);
+      push(&w, i % place == 0 ? 0 : 1, (uint32_t[]){made[i]->id, before ? before->id : 0},
+           (uint32_t[]){layouts[0], layouts[0]});
+      w.form_token[i] = w.token[i] = (uint64_t)random_below(1 << 30);
+      before = made[i];
+    }
+    w.formed = LENGTH;
+    CHECK_EQ(lgt_window_cut(&w, &stores, false, &period), place);
+    CHECK_EQ(period, 0);
+    for (int i = 0; i < LENGTH; i++) lgt_store_recycle(&stores, made[i]);
+    lgt_window_fini(&w);
   }
 }
 
@@ -330,6 +356,7 @@ int main(void) {
   RUN(references_from_outside_are_told_from_the_windows_own);
   RUN(a_window_ends_where_a_repetition_ends);
   RUN(a_loop_soon_gives_the_same_windows);
+  RUN(a_long_loop_is_cut_where_little_crosses);
   RUN(launches_become_calls);
   RUN(memory_may_run_out);
   lgt_kinds_fini(&kinds);

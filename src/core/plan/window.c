@@ -135,36 +135,6 @@ static uint64_t surroundings(const uint64_t *token, int i) {
                       token[i + 1]);
 }
 
-/* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half
- * where a hash of the neighbouring forms is least, and among those, of the neighbouring tokens.  It depends on
- * the program's text only, so successive turns of the loop soon are cut at the same places (content-defined
- * chunking; Muthitacharoen et al., SOSP'01). */
-static int landmark(const uint64_t *form, const uint64_t *token, int n) {
-  int best = n;
-  uint64_t least = UINT64_MAX, least_token = UINT64_MAX;
-  for (int i = n / 2 + 1; i + 1 < n; i++) {
-    uint64_t h = surroundings(form, i), t = surroundings(token, i);
-    if (h > least || (h == least && t >= least_token)) continue;
-    least = h;
-    least_token = t;
-    best = i;
-  }
-  return best;
-}
-
-int lgt_window_cut(lgt_window *window, lgt_stores *stores, bool forced, int *period) {
-  int n = window->count;
-  *period = 0;
-  if (forced || n == 0) return n;
-  for (; window->formed < n; window->formed++)
-    window->form_token[window->formed] = form_token_of(stores, &window->call[window->formed]);
-  int end = end_of_loop(window->token, n, period);
-  if (!end) end = end_of_loop(window->form_token, n, period); /* of which each turn has slices of its own */
-  if (end) return end;
-  *period = 0;
-  return landmark(window->form_token, window->token, n);
-}
-
 static bool number_root(lgt_window *window, lgt_store *store) {
   if (!lgt_mem_grow((void **)&window->root, &window->root_room, window->nroot + 1, sizeof *window->root))
     return false;
@@ -179,6 +149,78 @@ static bool number_root(lgt_window *window, lgt_store *store) {
 static int64_t bytes_made(const lgt_stores *stores, const lgt_store *store) {
   const lgt_layout *layout = lgt_layout_at(stores, store->layout);
   return store->written || store->attached ? 0 : lgt_layout_bytes(layout);
+}
+
+/* Of a store: the call that makes it, plus 1 (0: none of the window does); the last place that it is known to cross. */
+typedef struct crossing {
+  int made, until;
+} crossing;
+
+/* For each place of the window, between two calls: bytes of what is made up to `near` calls before it and used up to as
+ * many behind it.  What lies further off does not count, or a landmark would depend on where the window begins.  NULL
+ * when out of memory. */
+static int64_t *bytes_across(lgt_window *window, lgt_stores *stores, int n, int near) {
+  window->nroot = 0;
+  window->stamp++;
+  int64_t *bytes = lgt_mem_zalloc(((size_t)n + 2) * sizeof *bytes);
+  crossing *known = NULL;
+  int room = 0;
+  for (int i = 0; i < n && bytes; i++)
+    for (int a = 0; a < window->call[i].nargs; a++) {
+      lgt_store *store = lgt_store_at(stores, window->call[i].store[a]);
+      bool first = store->stamp != window->stamp;
+      if (first && (!number_root(window, store) ||
+                    !lgt_mem_grow((void **)&known, &room, window->nroot, sizeof *known))) {
+        lgt_mem_free(bytes);
+        lgt_mem_free(known);
+        return NULL;
+      }
+      crossing *k = &known[store->number];
+      if (first) *k = (crossing){lgt_kind_writes(window->call[i].kind, a) ? i + 1 : 0, i};
+      int from = i - near + 1 > k->until + 1 ? i - near + 1 : k->until + 1,
+          to = i < k->made - 1 + near ? i : k->made - 1 + near;
+      if (first || !k->made || from > to) continue;
+      bytes[from] += bytes_made(stores, store);
+      bytes[to + 1] -= bytes_made(stores, store);
+      k->until = to;
+    }
+  for (int i = 0; i < n && bytes; i++) bytes[i + 1] += bytes[i];
+  lgt_mem_free(known);
+  return bytes;
+}
+
+/* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half where fewest
+ * bytes cross, for these have to be stored; among such places, where a hash of the neighbouring forms is least; and
+ * among those, of the neighbouring tokens.  It depends on the program's text only, so successive turns of the loop soon
+ * are cut at the same places (content-defined chunking; Muthitacharoen et al., SOSP'01). */
+static int landmark(lgt_window *window, lgt_stores *stores, int n) {
+  int best = n, near = n / 8;
+  int64_t fewest = INT64_MAX, *across = bytes_across(window, stores, n, near);
+  uint64_t least = UINT64_MAX, least_token = UINT64_MAX;
+  for (int i = n / 2 + 1; across && i + (near > 1 ? near : 1) < n; i++) {
+    uint64_t h = surroundings(window->form_token, i), t = surroundings(window->token, i);
+    if (across[i] > fewest) continue;
+    if (across[i] == fewest && (h > least || (h == least && t >= least_token))) continue;
+    fewest = across[i];
+    least = h;
+    least_token = t;
+    best = i;
+  }
+  lgt_mem_free(across);
+  return best;
+}
+
+int lgt_window_cut(lgt_window *window, lgt_stores *stores, bool forced, int *period) {
+  int n = window->count;
+  *period = 0;
+  if (forced || n == 0) return n;
+  for (; window->formed < n; window->formed++)
+    window->form_token[window->formed] = form_token_of(stores, &window->call[window->formed]);
+  int end = end_of_loop(window->token, n, period);
+  if (!end) end = end_of_loop(window->form_token, n, period); /* of which each turn has slices of its own */
+  if (end) return end;
+  *period = 0;
+  return landmark(window, stores, n);
 }
 
 /* Number the stores of some calls; by number: the last call that uses it, then 0.  NULL when out of memory. */
