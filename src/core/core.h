@@ -1,7 +1,7 @@
 /* core.h - the rooms of the core, in the order in which data flows; in a room, its files in the same order.
  *
  *   base       beneath everything
- *     hash err mem log config half dtype profile random rect runs
+ *     hash err mem log config disk_cache half dtype profile random rect runs
  *   model      what a program is made of: stores and views, bodies of operations, kinds, launches, constraints
  *     layout store failure result partition body body_complex kind call constraint cell
  *   kernel     how a loop over elements is run: by an interpreter, or compiled

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "lua_library.h"
 #include "lua_pairs.h"
 #include "lua_ranks.h"
 #include "lua_support.h"
@@ -55,6 +56,7 @@ typedef struct binding {
   lgt_runtime *rt;          /* NULL until it is needed */
   bool owned;               /* rt is closed with the lua_State */
   places *at;               /* owned; NULL once the lua_State closes */
+  lgt_lua_library modules;
 } binding;
 
 static binding *find_binding(lua_State *L) {
@@ -205,6 +207,7 @@ static int close_binding(lua_State *L) {
   if (b->owned) lgt_close(b->rt);
   b->rt = NULL;
   b->owned = false;
+  lgt_lua_library_close(&b->modules);
   free(b->at);
   b->at = NULL;
   return 0;
@@ -226,9 +229,10 @@ int luaopen_lgt(lua_State *L) {
     }
     b->owned = true;
   }
+  b->modules.config = b->rt->config;
   tell_lines(b->rt, true);
   lua_pushfstring(L, "%s/lgt.lua", b->at->runtime_lua);
-  if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
+  if (lgt_lua_library_load(L, &b->modules, lua_tostring(L, -1))) return lua_error(L);
   lua_createtable(L, 0, 6);
   lua_pushcfunction(L, count_entries);
   lua_setfield(L, -2, "entries");
@@ -256,11 +260,12 @@ int luaopen_lgt(lua_State *L) {
   return 1;
 }
 
-static lgt_status enter_ranks(lua_State *L, const lgt_config *config, const places *at) {
+static lgt_status enter_ranks(lua_State *L, binding *b) {
   char path[PATH_MAX];
-  if (!join(path, at->runtime_lua, "lgt/ranks.lua"))
+  if (!join(path, b->at->runtime_lua, "lgt/ranks.lua"))
     return lgt_err(LGT_IO, "the path of lgt/ranks.lua is too long");
-  return lgt_lua_ranks_install(L, config->peers, path, config->all_output);
+  int status = lgt_lua_library_load(L, &b->modules, path);
+  return lgt_lua_ranks_install(L, b->config->peers, status, b->config->all_output);
 }
 
 lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
@@ -272,7 +277,9 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
                    "the Lua libraries of lgt were not found beside liblgt: is the installation complete?");
   }
   binding *b = lua_newuserdata(L, sizeof *b);
-  *b = (binding){.config = config, .at = at};
+  *b = (binding){.config = config,
+                 .at = at,
+                 .modules = {.directory = {at->runtime_lua, at->library_lua}, .config = config}};
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, close_binding);
   lua_setfield(L, -2, "__gc");
@@ -281,13 +288,14 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   lua_insert(L, -2);
   lua_rawset(L, LUA_REGISTRYINDEX);
   extend_path(L, at);
+  lgt_lua_library_install(L, &b->modules);
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "preload");
   lua_pushcfunction(L, luaopen_lgt);
   lua_setfield(L, -2, "lgt");
   lua_pop(L, 2);
   lgt_lua_mend_pairs(L);
-  return config && config->peers ? enter_ranks(L, config, at) : LGT_OK;
+  return config && config->peers ? enter_ranks(L, b) : LGT_OK;
 }
 
 /* ---- states ----------------------------------------------------------------------------------- */

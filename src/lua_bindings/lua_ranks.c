@@ -338,12 +338,11 @@ static void *watch_alloc(void *context, void *old, size_t old_size, size_t size)
   return p;
 }
 
-lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
+lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, int status, bool all_output) {
   static const luaL_Reg functions[] = {{"share", share},   {"meet", meet},
                                        {"least", least},   {"complaint", complaint},
                                        {"gather", gather}, {"checkpoint", checkpoint},
                                        {"leave", leave},   {NULL, NULL}};
-  int status = luaL_loadfile(L, path);
   if (!status) {
     lua_newtable(L);
     for (const luaL_Reg *f = functions; f->name; f++) {

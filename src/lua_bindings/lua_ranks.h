@@ -15,8 +15,9 @@
 
 struct lgt_peers;
 
-/* Replace them in L.  `path`: of lgt/ranks.lua.  all_output: every rank prints. */
-lgt_status lgt_lua_ranks_install(lua_State *L, struct lgt_peers *peers, const char *path, bool all_output);
+/* Replace them in L by what lgt/ranks.lua does, which is popped: a function, or with a `status` a message why it could not be
+ * loaded.  all_output: every rank prints. */
+lgt_status lgt_lua_ranks_install(lua_State *L, struct lgt_peers *peers, int status, bool all_output);
 /* An operation of the stream, issued by the script's line that runs: a rank that does it alone is found out. */
 void lgt_lua_ranks_note(lua_State *L, struct lgt_peers *peers, const char *name);
 

@@ -442,7 +442,7 @@ lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out) {
   if (!kernels) goto fail;
   kernels->config = config;
   kernels->isa = lgt_isa_current();
-  kernels->cache.fd = -1;
+  kernels->cache.disk.fd = -1;
   kernels->nbucket = FIRST_BUCKETS;
   kernels->bucket = lgt_mem_zalloc(FIRST_BUCKETS * sizeof *kernels->bucket);
   if (!kernels->bucket) goto fail_kernels;
@@ -497,11 +497,11 @@ void lgt_kernels_stop(lgt_kernels *kernels) {
 
 /* The child has one thread and nothing of its parent's but the directory of the cache. */
 static void compile_rest(lgt_kernels *kernels) {
-  int cache = fcntl(kernels->cache.fd, F_DUPFD, 4), null = open("/dev/null", O_RDWR);
+  int cache = fcntl(kernels->cache.disk.fd, F_DUPFD, 4), null = open("/dev/null", O_RDWR);
   if (cache < 0 || null < 0) return;
   for (int fd = 0; fd < 3; fd++) dup2(null, fd);
   if (dup2(cache, 3) < 0 || close_range(4, ~0u, 0) || setsid() < 0 || nice(NICEST) < 0) return;
-  kernels->cache.fd = 3;
+  kernels->cache.disk.fd = 3;
   kernels->profile = NULL;
   sigset_t none;
   sigemptyset(&none);
@@ -516,7 +516,8 @@ static void compile_rest(lgt_kernels *kernels) {
  * process that nobody waits for.  Other threads of lgt's have ended by now, and the compiler's has let go of its locks. */
 static void leave_rest(lgt_kernels *kernels) {
   const lgt_config *config = kernels->config;
-  if (!kernels->front || !config->own_process || !config->finish || !config->cache || kernels->cache.fd < 0)
+  if (!kernels->front || !config->own_process || !config->finish || !config->cache ||
+      kernels->cache.disk.fd < 0)
     return;
   fflush(NULL);
   pid_t child = fork();

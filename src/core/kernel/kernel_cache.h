@@ -2,12 +2,12 @@
 #ifndef LGT_KERNEL_CACHE_H
 #define LGT_KERNEL_CACHE_H
 
+#include "base/disk_cache.h"
 #include "kernel/helper.h"
 #include "kernel/loop.h"
 
 typedef struct lgt_kernel_cache {
-  char *path;       /* owned; of the directory */
-  int fd;           /* the directory's; -1: no cache */
+  lgt_disk_cache disk;
   uint64_t host[2]; /* hash of all that an object depends on besides its loop */
 } lgt_kernel_cache;
 
