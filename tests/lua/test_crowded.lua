@@ -121,7 +121,7 @@ elseif arg[1] == "masks" then
   end)
 elseif lgt.size() > 1 then
   check.case("only what lacks memory fails", function()
-    local x = np.full({ 64, 64, 64 }, 0.5) -- half of it on each rank; two domains reduce into the sums
+    local x = np.full({ 64, 64, 64 }, 0.5) -- half of it on each rank: 1 MB; what is left is too little for the sums
     lgt.fence()
     local most, sums = np.max(x, 3), np.sum(x, 1)
     lgt.flush()
