@@ -1,7 +1,8 @@
 -- Tasks get all memory that they need before any of them runs, so that an attempt that lacks some can still give up
 -- what nobody needs, or go elsewhere.  Run with --emulate=3 --emulate-mem=100K, with -n 2 --mem=1088K, with
 -- --domains=2 --mem=2176K; as "siblings" with -n 2 --domains=2 --mem=130K, as "masks" with --domains=3 --mem=173100, as
--- "together" with -n 2 --mem=400K, as "numbers" with -n 2 --emulate=3 --mem=10K.
+-- "together" with -n 2 --mem=400K, as "numbers" with -n 2 --emulate=3 --mem=10K, as "again" with --domains=2
+-- --mem=600K.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -118,6 +119,20 @@ elseif arg[1] == "masks" then
     end
     check.that(math.abs(np.sum(x):item() - sum) < 1e-6 * sum)
     check.equal(x:totable(), wanted)
+  end)
+elseif arg[1] == "again" then
+  check.case("what waited for memory has the room that it had asked for", function()
+    local x = np.arange(2 ^ 14) * 0.5
+    local w, z -- luacheck: ignore
+    lgt.fence()
+    for _ = 1, 8 do
+      x["2:-2"] = x["2:-2"] * 0.5 + 1
+      w = np.sin(x["2:-2"] * 3)
+      z = np.exp(np.sin(x["2:"] - x[":-2"]))
+      lgt.flush()
+    end
+    w, z = nil, nil -- luacheck: ignore
+    check.equal(x(7), 2 + 2 ^ -8)
   end)
 elseif lgt.size() > 1 then
   check.case("only what lacks memory fails", function()

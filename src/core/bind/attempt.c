@@ -86,6 +86,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
     lgt_exchange_margin(&try->exchange, s);
   }
   lgt_room_keep(&try->exchange);
+  try->exchange.known = true; /* another attempt finds it so: margins would grow */
   lgt_stale_give_back(&try->exchange);
   return lgt_exchange_acquire(&try->exchange);
 }

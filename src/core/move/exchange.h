@@ -37,7 +37,7 @@ typedef struct lgt_exchange {
   int nstore;
   lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
   bool replays;       /* the record is of an earlier exchange that began like this one */
-  bool known; /* what instances must have room for, as before (room.h): `cover`, `spare` and `written` are not to be added to */
+  bool known; /* what instances must have room for: it was told, or is as before (room.h); `cover`, `spare` and `written` stay */
   bool lacks; /* not all instances could be acquired */
   bool split; /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
