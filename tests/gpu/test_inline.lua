@@ -204,6 +204,27 @@ check.case("neighbours share what they compute alike; odd rows and columns are l
   check.equal(loops_alike(long_stencils(numbers(20, 21), true)), 1) -- too few elements
 end)
 
+check.case("the next slice has neighbours of its own", function()
+  local a = numbers(2 * 372, 375 * 3):reshape(2, 372, 375, 3)
+  local function slopes(step)
+    local out = np.zeros(2, 372, 374, 3)
+    lgt.fence()
+    for k = 1, 2 do
+      local left, right = a[k .. ", :, :-2, 1"], a[k .. ", :, 2:, 1"]
+      local x = np.sin(left) step()
+      x = x / (left + 1) step()
+      local y = np.sin(right) step()
+      y = y / (right + 1) step()
+      out[k .. ", :, :, 1"] = y - x
+      x, y, left, right = nil, nil, nil, nil -- luacheck: ignore
+      lgt.fence()
+    end
+    return out
+  end
+  local together = slopes(function() end)
+  check.equal(np.sum(together:ne(slopes(lgt.fence))):item(), 0)
+end)
+
 check.case("what a large result is made of need not be read twice", function()
   local h, u, v = np.ones(800, 900) * 2, np.ones(800, 900), np.ones(800, 900)
   local passes, most = loops(function()

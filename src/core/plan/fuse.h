@@ -253,6 +253,7 @@ typedef struct lgt_plan_group {
   int nmust_die;
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
   bool inlined;                  /* some of its loops compute what others would leave in memory (inline.h) */
+  bool patched;                  /* some of its loops take several elements at a time (patch.h) */
   bool split;                    /* it works on several parts of a root */
   int nparam;                    /* parameters of all loops */
   int naccess;                   /* accesses of all loops */

@@ -188,6 +188,7 @@ static lgt_status replace(lgt_plan_group *group, int number, const lgt_plan_loop
   lgt_mem_free(group->loop);
   group->loop = all;
   group->nloop += n - 1;
+  group->patched = true;
   return LGT_OK;
 }
 

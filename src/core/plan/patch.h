@@ -12,8 +12,10 @@
  * So a loop becomes one over patches of rows and columns, whose accesses move so many times as far, and others over the rows
  * and columns that are left.  What is the same in two elements of a patch is found as equal instructions.  The bits are the same.
  *
- *   loops   without reductions, of two dimensions or more, that load nothing which they store
+ *   loops   without reductions, that load nothing which they store
  *   cost    arithmetic takes longer than memory does, a patch saves some of it, and there are threads enough without
+ *
+ * It works on the loops that inline.c leaves.  Plans with such loops are not shifted (shift.h), either.
  */
 #ifndef LGT_PATCH_H
 #define LGT_PATCH_H

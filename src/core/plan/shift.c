@@ -523,7 +523,7 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
 static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
   for (int g = 0; g < origin->ngroup; g++) {
     lgt_plan_group *group = &origin->group[g];
-    if (group->inlined) return false;
+    if (group->inlined || group->patched) return false; /* accesses are not where their items have them */
     lgt_weaver w = {.fuser = fuser, .group = group, .plan = origin, .items = group->items};
     if (!group->notes->guarded && !make_guards(&w, group)) return false;
   }
