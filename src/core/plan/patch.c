@@ -215,8 +215,8 @@ lgt_status lgt_patch_loops(lgt_weaver *w) {
   if (!lgt_inline_applies(w->fuser)) return LGT_OK;
   for (int l = w->group->nloop - 1; l >= 0 && !status; l--) {
     bool done = false;
-    for (int i = 0; i < 2 && !done && !status; i++)
-      status = try_patch(w, l, w->group->loop[l].ndim > 1 ? shape[i][0] : 1, shape[i][1], &done);
+    for (int i = w->group->loop[l].ndim > 1 ? 0 : 1; i < 2 && !done && !status; i++)
+      status = try_patch(w, l, shape[i][0], shape[i][1], &done);
   }
   return status;
 }

@@ -97,7 +97,7 @@ typedef struct emitter {
   lgt_isa isa;
   bool device; /* for a device: no masks, functions of one element, parameters at `params` */
   val params;
-  const val *late; /* of a device: where accesses that move are in this row is computed where it is needed; or NULL */
+  const val *late; /* of a device: the offsets of accesses, if each that moves is located where it is needed; or NULL */
   int lanes;       /* elements an iteration works on */
   bool short_body; /* of a few simple instructions */
   bool compact;    /* one body, for full and partial iterations, ordinary and streaming: long bodies */
