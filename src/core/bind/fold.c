@@ -127,8 +127,9 @@ static void clear_private(lgt_instance *inst, const lgt_inst *in, bool at) {
   lgt_redop_fill(redop, dtype, inst->data, inst->elem * lgt_rect_size(&inst->rect) / lgt_dtype_size(dtype));
 }
 
-/* Of ranks: may the only point of this one reduce into the result's own instance, which then goes to all ranks, and becomes
- * the result there?  Folding it once more, into nothing but the identity, would not change a bit: no point's result is -0. */
+/* Of ranks: may the only point of this one reduce into the result's own instance, which then goes to all ranks, and
+ * becomes the result there?  Folding it once more, into nothing but the identity, would not change a bit: sums are
+ * never -0. */
 static bool is_in_place(const lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop,
                         const lgt_inst *in, const lgt_rect *rect) {
   const lgt_plan_access *access = &loop->access[in->b];
@@ -140,22 +141,21 @@ static bool is_in_place(const lgt_binder *binder, const lgt_bound *bound, const 
 }
 
 /* What the private instances of a group's points are, so many for each point: always the same. */
-typedef struct private {
+typedef struct private_room {
   const lgt_plan_loop *loop;
   const lgt_inst *in;
   int slot;
   bool at; /* it has positions */
   lgt_rect rect;
-}
-private;
+} private_room;
+
 typedef struct privates {
   int each;
- private
-  of[];
+  private_room of[];
 } privates;
 
 /* Those of one point; without `out` they are only counted. */
-static int list_private(lgt_binder *binder, const lgt_bound *bound, int colour, private *out) {
+static int list_private(lgt_binder *binder, const lgt_bound *bound, int colour, private_room *out) {
   const lgt_plan_group *group = bound->group;
   int n = 0;
   for (int l = 0; l < group->nloop; l++) {
@@ -168,7 +168,8 @@ static int list_private(lgt_binder *binder, const lgt_bound *bound, int colour, 
       for (int k = 0; k <= (in->op == LGT_OP_REDUCE_ARG); k++) {
         const lgt_plan_access *access = &loop->access[in->b + k];
         if (!bound->fold[access->slot]) continue;
-        if (out) out[n] = (private){loop, in, access->slot, k, target_rect(binder, group, access, &tile)};
+        if (out)
+          out[n] = (private_room){loop, in, access->slot, k, target_rect(binder, group, access, &tile)};
         n++;
       }
     }
@@ -195,7 +196,7 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
   int domain = points->point[point].domain;
   lgt_memory *memory = bound->away ? lgt_map_home(binder->map, domain) : binder->map->memory;
   for (int k = 0; k < known->each; k++) {
-    const private *p = &known->of[point * known->each + k];
+    const private_room *p = &known->of[point * known->each + k];
     if (inst[p->slot] || lgt_bound_lacks(bound, p->loop) >= 0) continue;
     inst[p->slot] =
         points->count == 1 && is_in_place(binder, bound, p->loop, p->in, &p->rect)
@@ -315,8 +316,8 @@ static lgt_status begin_targets(lgt_binder *binder, const lgt_bound *bound, cons
   return add_fold(binder, bound->group, f, &whole, to, NULL, in);
 }
 
-/* One task: the private results of this rank's points into buffers, which begin as the identity, or into the slots.  Each
- * reduction has a task of its own, because it fails for itself. */
+/* One task: the private results of this rank's points into buffers, which begin as the identity, or into the slots.
+ * Each reduction has a task of its own, because it fails for itself. */
 static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f, bool buffers) {
   const lgt_points *points = bound->points;
   folding in;

@@ -1,4 +1,4 @@
-/* assemble.h - between assemble.c and inline.c: code in the making.  See weave.h. */
+/* assemble.h - between assemble.c, inline.c and patch.c: code in the making.  See weave.h. */
 #ifndef LGT_ASSEMBLE_H
 #define LGT_ASSEMBLE_H
 

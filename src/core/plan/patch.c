@@ -6,10 +6,8 @@
 #include "kernel/grid.h"
 #include "plan/inline.h"
 
-enum {
-  MOST_INST = 2000,
-  MOST_LIVE = 84
-}; /* of a patch: more values at a time than that do not fit into registers */
+/* Of a patch; more values at a time than that do not fit into registers. */
+enum { MOST_INST = 2000, MOST_LIVE = 84 };
 static const int64_t FEWEST_THREADS = 132 * 256;
 static const double WORTH = 0.9; /* of the arithmetic for an element must be left at most */
 
