@@ -349,4 +349,15 @@ for _, n in ipairs { 8, 300 } do
   end
 end
 
+check.case("what a mask picks of it does not hide a failure", function()
+  local mask = np.eye(4):gt(0)
+  lgt.fence()
+  local x, at = np.linalg.inv(np.zeros({ 4, 4 })), line()
+  local y = x[mask]
+  check.equal(y.size, 4)
+  local ok, why = pcall(lgt.fence)
+  check.that(not ok and why:find(":" .. at .. "%)$"), "nobody was told: " .. tostring(why))
+  fails(at, y)
+end)
+
 check.done()

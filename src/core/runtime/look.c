@@ -62,7 +62,7 @@ void lgt_look_ended(lgt_runtime *rt, int64_t begin, const char *what, const char
 
 static lgt_status acquire_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
                                lgt_instance **out) {
-  if (access == LGT_LOOK_PEEK) return peek_rect(rt, store, rect, out);
+  if (access <= LGT_LOOK_PEEK) return peek_rect(rt, store, rect, out);
   bool read = access != LGT_LOOK_WRITE, write = access != LGT_LOOK_READ;
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
   if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
@@ -80,6 +80,12 @@ static bool is_all(const lgt_layout *root, const lgt_rect *rect) {
   return lgt_rect_equal(rect, &all);
 }
 
+/* What has failed (NULL: nothing), as the look's error. */
+static lgt_status report(lgt_runtime *rt, const lgt_failure *failure, lgt_look access) {
+  if (failure && access == LGT_LOOK_TRY) return lgt_err(failure->status, "%s", failure->message);
+  return lgt_poison_report(&rt->binder, failure);
+}
+
 /* The newest elements of a rect in one instance, with nothing in flight on it. */
 static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
                               lgt_instance **out, int64_t *position) {
@@ -94,11 +100,11 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
     lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight poison it */
   }
   /* What is poisoned here only is what others may want to read. */
-  if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
+  if (!status && !rt->binder.peers && store->failure) return report(rt, store->failure, access);
   if (!status) status = acquire_rect(rt, store, rect, access, out);
   if (status && store->failure) { /* that came first */
     *position = store->failure->position;
-    return lgt_poison_report(&rt->binder, store->failure);
+    return report(rt, store->failure, access);
   }
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, %lld of %lld are taken",
@@ -113,13 +119,14 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
   if (failure) *position = failure->position;
-  return lgt_poison_report(&rt->binder, failure);
+  return report(rt, failure, access);
 }
 
 lgt_status lgt_look_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
                          lgt_instance **out) {
   int64_t position;
-  static const char *const what[] = {"read values", "read in place", "write in place", "write in place"};
+  static const char *const what[] = {"read values", "read values", "read in place", "write in place",
+                                     "write in place"};
   int64_t begin = lgt_look_begins(rt);
   *out = NULL;
   lgt_runtime_note(rt, access >= LGT_LOOK_WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK, store, rect);
@@ -165,10 +172,19 @@ void lgt_look_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_til
   lgt_instance_tile(layout, &align, &view, inst, tile, NULL);
 }
 
-lgt_status lgt_look_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
+static lgt_status look_at_all(lgt_runtime *rt, lgt_id array, lgt_look access, lgt_tile *tile,
+                              lgt_instance **inst) {
   const lgt_layout *layout;
   lgt_status status = lgt_handle_check(rt, array);
-  if (!status) status = lgt_look_part(rt, array, NULL, LGT_LOOK_PEEK, &layout, inst);
+  if (!status) status = lgt_look_part(rt, array, NULL, access, &layout, inst);
   if (!status) lgt_look_locate(layout, *inst, tile);
   return status;
+}
+
+lgt_status lgt_look_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
+  return look_at_all(rt, array, LGT_LOOK_PEEK, tile, inst);
+}
+
+lgt_status lgt_look_try(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
+  return look_at_all(rt, array, LGT_LOOK_TRY, tile, inst);
 }

@@ -5,8 +5,9 @@
 
 #include "runtime/runtime.h"
 
-/* What is done with elements: read at once; or left where they are, to be read or written through a pointer. */
-typedef enum lgt_look { LGT_LOOK_PEEK, LGT_LOOK_READ, LGT_LOOK_WRITE, LGT_LOOK_READ_WRITE } lgt_look;
+/* What is done with elements: read at once (TRY: what has failed does not count as reported); or left where they are, to
+ * be read or written through a pointer. */
+typedef enum lgt_look { LGT_LOOK_TRY, LGT_LOOK_PEEK, LGT_LOOK_READ, LGT_LOOK_WRITE, LGT_LOOK_READ_WRITE } lgt_look;
 
 /* The elements of a rect of a store, with nothing in flight on them.  *out: a ref. */
 lgt_status lgt_look_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access, lgt_instance **out);
@@ -15,6 +16,8 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
                          lgt_instance **inst);
 /* What is in a view now: where its newest elements are in *inst, a ref. */
 lgt_status lgt_look_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
+/* The same for a caller that can do without, and does not tell the script what has failed. */
+lgt_status lgt_look_try(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
 /* Where a view's elements are within an instance that has all of them. */
 void lgt_look_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile);
 

@@ -2,7 +2,7 @@
  *
  * The script has to look at the mask in any case.  To look at the other array, too, and to write the result in place takes
  * half as long as tasks do.  Where something has failed, tasks are launched all the same (lib/array/index/picks.lua): they
- * know what fails with it.  For a process with one domain.
+ * know what fails with it, and whoever looks at that is told.  For a process with one domain.
  *
  * Nothing is launched, so no flush would ask for a collection: these functions ask for it themselves.
  */
@@ -43,8 +43,8 @@ lgt_id lgt_mask_pick(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id array) 
   lgt_tile by, from;
   list picked = {0};
   int64_t waits = rt->waits + 1, n = 0; /* the script waits once */
-  if (lgt_look_peek(rt, mask, &by, &by_inst)) return 0;
-  lgt_status status = lgt_look_peek(rt, array, &from, &from_inst);
+  if (lgt_look_try(rt, mask, &by, &by_inst)) return 0;
+  lgt_status status = lgt_look_try(rt, array, &from, &from_inst);
   if (status) goto release_mask;
   status = list_new(rt, room, &picked);
   if (!status) n = lgt_select_pick(&picked.tile, &by, &from);
@@ -63,7 +63,7 @@ lgt_status lgt_mask_list(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id *li
   lgt_tile by, tile[LGT_MAX_DIM];
   list made[LGT_MAX_DIM] = {{0}};
   int64_t waits = rt->waits + 1, n = 0;
-  lgt_status status = lgt_look_peek(rt, mask, &by, &by_inst);
+  lgt_status status = lgt_look_try(rt, mask, &by, &by_inst);
   if (status) return status;
   for (int d = 0; d < by.ndim && !status; d++) {
     status = list_new(rt, room, &made[d]);
