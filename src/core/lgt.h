@@ -47,7 +47,7 @@
  *   fusion         BOOL    1     run time fuse launches into tasks
  *   kernel_fusion  BOOL    1     run time merge the loops of a fused task into common passes
  *   temporaries    BOOL    1     run time do not store results that only the task itself needs
- *   cache          BOOL    1              keep compiled kernels on disk
+ *   cache          BOOL    1              keep kernels and bytecode on disk
  *   cache_dir      TEXT    -              where; default $XDG_CACHE_HOME/lgt or ~/.cache/lgt
  *   compile        BOOL    1     run time compile kernels; 0: interpret them
  *   background     BOOL    1     run time compile while the interpreter runs; 0: wait for the compiler

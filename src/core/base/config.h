@@ -41,7 +41,7 @@
   X(BOOL, fusion, "1", 1, 1, "fuse launches into tasks")                                            \
   X(BOOL, kernel_fusion, "1", 1, 1, "merge the loops of a fused task into common passes")           \
   X(BOOL, temporaries, "1", 1, 1, "do not store results that only the task itself needs")           \
-  X(BOOL, cache, "1", 0, 0, "keep compiled kernels on disk")                                        \
+  X(BOOL, cache, "1", 0, 0, "keep kernels and bytecode on disk")                                    \
   X(TEXT, cache_dir, "", 0, 0, "where; default $XDG_CACHE_HOME/lgt or ~/.cache/lgt")                \
   X(BOOL, compile, "1", 1, 0, "compile kernels; 0: interpret them")                                 \
   X(BOOL, background, "1", 1, 0, "compile while the interpreter runs; 0: wait for the compiler")    \
