@@ -416,6 +416,7 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   return status;
 }
 
+/* Bytes of the new slots, but for those that have the memory of another one already. */
 static int64_t bytes_wanted(const lgt_attempt *try) {
   int64_t bytes = 0;
   for (int s = 0; s < try->group->nslot; s++) {

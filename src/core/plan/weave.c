@@ -451,8 +451,8 @@ static bool leaves_contents(const lgt_plan *plan, const uint16_t *current, int r
   return current[r] != LGT_NONE && (!plan->root[r].fresh || plan->root[r].stored);
 }
 
-/* Of an item that reads an old buffer: has it done so before the buffer `new` is written, element by element?  An item that comes
- * later in the program may be in the same loop, but loads what has been written there by then. */
+/* Of an item that reads an old buffer: has it done so before the buffer `new` is written, element by element?  Within a loop
+ * only the order of the program counts as before, although a loop loads all before it stores anything (assemble.c). */
 static bool reads_before(const lgt_weaver *w, const lgt_weave_item *reader, int arg, uint16_t new) {
   int first = w->items->buffer[new].first_loop;
   lgt_alignment mine = lgt_item_align(w, reader, arg);

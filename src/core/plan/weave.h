@@ -18,6 +18,9 @@
  *   forwarding  A copy of a whole array is not made: readers of the copy read the original's memory, and
  *               the next write of the original is renamed.
  *
+ * With one memory a new array may be written over one of the same layout that the group only reads, and has read by then: if
+ * that is garbage when the group runs, their memory is one (`takes`), else the new array has memory of its own (attempt.c).
+ *
  * A call of a CPU variant *by rows* (lgt.h), such as a sparse matrix times a vector, joins loops over its rows: for
  * each block of rows the call writes its results into the array, if they are needed there, else into a block of memory
  * that stays in the cache, and the loop's kernel loads them from there.  Later calls use the results as they use those of
