@@ -389,10 +389,13 @@ def warmup(bench):
         subprocess.run(command, env=bench.env, check=True, stdout=subprocess.DEVNULL)
         return time.perf_counter() - begin
 
-    starts = {"luajit": [], "lgt": []}
+    starts = {who: [] for who in ("luajit", "lgt", "array", "source", "numpy")}
     for _ in range(3 if bench.quick else 30):
         starts["luajit"].append(run_time(["luajit", "-e", "print(1)"]))
         starts["lgt"].append(run_time([bench.lgt_path, "-e", "print(1)"]))
+        starts["array"].append(run_time([bench.lgt_path, "-e", "require 'array'"]))
+        starts["source"].append(run_time([bench.lgt_path, "--cache=0", "-e", "require 'array'"]))
+        starts["numpy"].append(run_time(["/usr/bin/python3", "-c", "import numpy"]))
     start = {who: statistics.median(times) * 1e3 for who, times in starts.items()}
 
     cold, disk = [], []
@@ -409,6 +412,9 @@ def warmup(bench):
     rows = [
         ["`luajit -e 'print(1)'`", figure(start["luajit"])],
         ["`lgt -e 'print(1)'`", figure(start["lgt"])],
+        ["`lgt -e 'require \"array\"'`", figure(start["array"])],
+        ["the same without the cache, so from source", figure(start["source"])],
+        ["`python3 -c 'import numpy'`", figure(start["numpy"])],
         ["a process's first cold kernel (loads the compiler)", figure(first)],
         ["each further cold kernel", figure(later)],
         ["a kernel from the disk cache", figure(loaded)],
