@@ -110,21 +110,22 @@ static bool is_inside(const lgt_lua_library *library, const char *path) {
   return inside;
 }
 
-/* One of package.loaders.  Upvalues: the library, the package table and its `searchpath`.  Of other modules it says nothing: the
- * next loader finds them where they are. */
+/* The loader of Lua files, in the place of LuaJIT's, which does the same but for the library.  Upvalues: the library, the
+ * package table and its `searchpath`. */
 static int load_module(lua_State *L) {
   lgt_lua_library *library = lua_touserdata(L, lua_upvalueindex(1));
   const char *name = luaL_checkstring(L, 1);
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_pushvalue(L, 1);
   lua_getfield(L, lua_upvalueindex(2), "path");
-  if (!lua_isstring(L, -1)) return 0;
-  lua_call(L, 2, 1);
-  const char *path = lua_tostring(L, -1);
-  if (!path || !is_inside(library, path)) return 0;
-  if (lgt_lua_library_load(L, library, path))
-    return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s", name, path, lua_tostring(L, -1));
-  return 1;
+  if (!lua_isstring(L, -1)) return luaL_error(L, LUA_QL("package.path") " must be a string");
+  lua_call(L, 2, 2);
+  const char *path = lua_tostring(L, -2);
+  if (!path) return 1; /* where it was looked for */
+  bool ours = is_inside(library, path);
+  if (!(ours ? lgt_lua_library_load(L, library, path) : luaL_loadfile(L, path))) return 1;
+  return luaL_error(L, "error loading module " LUA_QS " from file " LUA_QS ":\n\t%s", name, path,
+                    lua_tostring(L, -1));
 }
 
 static void note_version(lua_State *L, lgt_lua_library *library) {
@@ -142,17 +143,12 @@ void lgt_lua_library_install(lua_State *L, lgt_lua_library *library) {
   lua_getglobal(L, "package");
   int package = lua_gettop(L);
   lua_getfield(L, package, "loaders");
-  int loaders = lua_gettop(L);
-  if (lua_istable(L, loaders)) {
-    for (int n = (int)lua_objlen(L, loaders); n >= 2; n--) { /* behind package.preload */
-      lua_rawgeti(L, loaders, n);
-      lua_rawseti(L, loaders, n + 1);
-    }
+  if (lua_istable(L, -1)) {
     lua_pushlightuserdata(L, library);
     lua_pushvalue(L, package);
     lua_getfield(L, package, "searchpath");
     lua_pushcclosure(L, load_module, 3);
-    lua_rawseti(L, loaders, 2);
+    lua_rawseti(L, -2, 2);
   }
   lua_settop(L, top);
 }
