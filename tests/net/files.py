@@ -373,7 +373,7 @@ def market():
         else:  # a third is counted, a third is read, besides the head and two slices for each of a task's 64 chunks
             name, taken = said.split()
             size = os.path.getsize(f"{own}/{name}.mtx")
-            if float(taken) > 2 / 3 * size + 2 ** 16 + 128 * max(size / 2000, 1024):
+            if float(taken) > 2 / 3 * size + 2 ** 16 + 128 * max(size / 2000, 1024) + 20000:
                 return f"rank {rank} reads {said} bytes of {size}"
     return None
 
