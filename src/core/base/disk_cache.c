@@ -34,7 +34,7 @@ typedef struct header {
   uint64_t check[2]; /* of the bytes */
 } header;
 
-static const char magic[8] = "lgtkern";
+static const char magic[8] = "lgtkern"; /* kernels were the first to be kept so */
 
 void lgt_disk_cache_hash(uint64_t out[2], const void *bytes, size_t size) {
   XXH128_hash_t h = XXH3_128bits(bytes, size);

@@ -314,8 +314,8 @@ static bool verify_taken(const verifier *v, uint16_t old, uint16_t new) {
 static bool verify_takes(const verifier *v) {
   const lgt_weave_items *items = v->group->items;
   const lgt_plan_slot *slots = v->group->slot;
-  for (int new = 0; new < items->nbuffer; new ++) {
-    uint16_t slot = items->buffer[new].slot;
+  for (int b = 0; b < items->nbuffer; b++) {
+    uint16_t slot = items->buffer[b].slot;
     if (slot == LGT_NONE || slots[slot].takes == LGT_NONE) continue;
     const lgt_layout *mine = layout_of(v, slots[slot].layout),
                      *its = layout_of(v, slots[slots[slot].takes].layout);
@@ -326,7 +326,7 @@ static bool verify_takes(const verifier *v) {
       if (slots[s].takes == slots[slot].takes)
         return WRONG("plan: group %d: slots %d and %d take the same memory", v->number, s, slot);
     for (int old = 0; old < items->nbuffer; old++)
-      if (items->buffer[old].slot == slots[slot].takes && !verify_taken(v, (uint16_t)old, (uint16_t) new))
+      if (items->buffer[old].slot == slots[slot].takes && !verify_taken(v, (uint16_t)old, (uint16_t)b))
         return false;
   }
   return true;
