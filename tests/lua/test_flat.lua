@@ -10,6 +10,24 @@ local function most_memory()
   return most and most * 1024
 end
 
+-- The first case, while the process has had little memory.  A turn's plan serves no other turn, and is freed with the
+-- results that were never stored: their handles must not wait for a collection until plans have taken tens of MB.
+check.case("plans for other slices in each turn", function()
+  local x, sum = np.ones(20000), np.zeros(3)
+  local most = {}
+  for k = 1, 6000 do
+    local y = x[{ { k, k + 2 } }]
+    for _ = 1, 30 do y = y * 0.5 + 1 end
+    sum:iadd(y)
+    lgt.flush()
+    if k == 100 or k == 6000 then most[#most + 1] = most_memory() end
+  end
+  local more = most[1] and most[2] - most[1] or 0
+  check.that(more < 32 * 2 ^ 20, ("%d bytes more"):format(more))
+  check.that(lgt.stats().plans_shifted > 5000, "plans are not shifted")
+end)
+if arg[1] == "plans" then check.done() return end
+
 -- What one turn of a loop does to a small grid; first what makes most results that are never stored.
 local TURNS = {
   { "elided", function(x) return (x * 0.5 + 1) * 0.25 - 3 end },

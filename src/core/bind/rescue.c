@@ -7,6 +7,20 @@
 #include "move/poison.h"
 #include "plan/recipes.h"
 
+/* What one recipe more or less takes, itself and by its plan, is held by handles as elements are: a plan that is shifted
+ * (shift.h) is nobody else's. */
+static void hold_itself(lgt_map *map, const lgt_recipe *recipe, int more) {
+  const lgt_plan_group *group = recipe->group;
+  lgt_plan *plan = group->plan;
+  int64_t bytes = (int64_t)(sizeof *recipe + sizeof *recipe->binding) +
+                  recipe->binding->ninst * (int64_t)sizeof *recipe->binding->inst +
+                  group->count * (int64_t)(LGT_MAX_PARAMS * sizeof *recipe->binding->param);
+  plan->recipes += more;
+  if (plan->recipes == (more > 0)) bytes += plan->bytes;
+  if (more > 0) lgt_map_hold(map, bytes);
+  else lgt_map_let_go(map, bytes);
+}
+
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   store->recipe = NULL;
@@ -18,6 +32,7 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
     lgt_instance_release(binder->map, inst);
   }
   binder->former -= recipe->former;
+  hold_itself(binder->map, recipe, -1);
   lgt_mem_free(recipe->binding->inst);
   lgt_mem_free(recipe->binding->param);
   lgt_mem_free(recipe->binding);
@@ -89,6 +104,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
     lgt_instance_pin(try->binder->map, inst[i], part ? &slot->kept : &inst[i]->rect);
   }
   memcpy(param, try->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
+  hold_itself(try->binder->map, recipe, 1);
   try->binder->former += recipe->former;
   return recipe;
 }

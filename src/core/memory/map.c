@@ -262,14 +262,19 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
 /* What only tasks in flight refer to no collection gives back. */
 static bool is_held(const lgt_instance *inst) { return inst->owners || inst->pins; }
 
+void lgt_map_hold(lgt_map *map, int64_t bytes) { map->since_collection += bytes; }
+
+void lgt_map_let_go(lgt_map *map, int64_t bytes) {
+  map->since_collection -= bytes;
+  if (map->since_collection < 0) map->since_collection = 0; /* some were held before it */
+}
+
 static void count_held(lgt_map *map, const lgt_instance *inst) {
-  if (!is_held(inst) && inst->bytes) map->since_collection += inst->bytes + RECORDS;
+  if (!is_held(inst) && inst->bytes) lgt_map_hold(map, inst->bytes + RECORDS);
 }
 
 static void count_let_go(lgt_map *map, const lgt_instance *inst) {
-  if (is_held(inst) || !inst->bytes) return;
-  map->since_collection -= inst->bytes + RECORDS;
-  if (map->since_collection < 0) map->since_collection = 0; /* some were held before it */
+  if (!is_held(inst) && inst->bytes) lgt_map_let_go(map, inst->bytes + RECORDS);
 }
 
 void lgt_instance_own(lgt_map *map, lgt_instance *inst) {

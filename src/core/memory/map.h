@@ -161,6 +161,9 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 /* May any thread of the host read and write the instance's elements? */
 static inline bool lgt_instance_on_host(const lgt_instance *inst) { return inst->memory->on_host; }
 
+/* Handles hold so much more, or less, that a collection may give back. */
+void lgt_map_hold(lgt_map *map, int64_t bytes);
+void lgt_map_let_go(lgt_map *map, int64_t bytes);
 /* One more store, or one less, has the instance among its own. */
 void lgt_instance_own(lgt_map *map, lgt_instance *inst);
 void lgt_instance_disown(lgt_map *map, lgt_instance *inst);

@@ -293,6 +293,8 @@ typedef struct lgt_plan {
   uint32_t epoch;                        /* of layouts, in which it was looked up last */
   bool retired;                          /* nobody finds it any more */
   uint32_t trace;                        /* the number of the trace it was recorded for last (trie.h); 0: of none */
+  int64_t bytes;                         /* of a shifted plan, which is freed with its last user; else 0 */
+  int recipes;                           /* those of its users */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
 

@@ -554,6 +554,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   if (!(b.memory = lgt_mem_alloc(b.used))) return NULL;
   b.used = 0;
   lgt_plan *plan = copy_plan(&b, origin);
+  plan->bytes = (int64_t)b.used;
   enlist(fuser, plan);
   shifter s = {.fuser = fuser, .window = window, .stamp = window->stamp};
   bool good = true;

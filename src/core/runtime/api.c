@@ -99,7 +99,7 @@ lgt_status lgt_memory_count(lgt_runtime *rt, int64_t bytes, void **memory) {
   if (bytes < 0) return lgt_err(LGT_BAD_ARGUMENT, "%lld bytes of a library's memory", (long long)bytes);
   void *block = lgt_host_outside(rt->map.pool, bytes);
   if (!block) return LGT_NO_MEMORY;
-  rt->map.since_collection += bytes; /* what frees it is an object that the collector may find dead */
+  lgt_map_hold(&rt->map, bytes); /* what frees it is an object that the collector may find dead */
   *memory = block;
   return LGT_OK;
 }
