@@ -186,11 +186,10 @@ static void report_replay(lgt_runtime *rt, int64_t begin) {
                    rt->flush.ncall);
 }
 
-/* The canonical form of the calls, and their form. */
+/* The canonical form of the calls. */
 static lgt_status form_calls(lgt_runtime *rt) {
   int n = rt->flush.ncall;
-  if (!lgt_window_canonical(&rt->window, &rt->stores, n) || !lgt_window_form(&rt->window, &rt->stores, n))
-    return lgt_no_memory_to_fuse();
+  if (!lgt_window_canonical(&rt->window, &rt->stores, n)) return lgt_no_memory_to_fuse();
   rt->flush.pattern = rt->window.pattern;
   if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, n));
   return LGT_OK;
@@ -207,17 +206,20 @@ static lgt_plan *replayed_plan(lgt_runtime *rt) {
   return plan ? lgt_plan_retain(plan) : NULL;
 }
 
-/* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
-static lgt_plan *find_plan(lgt_runtime *rt) {
+/* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference.  NULL: there is none,
+ * and the window's form is built. */
+static lgt_status find_plan(lgt_runtime *rt, lgt_plan **out) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  if (plan && plan->lessons->stale) return NULL;
-  if (plan) {
+  bool known = plan && !plan->lessons->stale;
+  if (known) {
     plan->epoch = rt->stores.epoch;
-    return lgt_plan_retain(plan);
+    *out = lgt_plan_retain(plan);
+    return LGT_OK;
   }
-  plan = lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
-  rt->shifts += plan != NULL;
-  return plan;
+  if (!lgt_window_form(&rt->window, &rt->stores, rt->flush.ncall)) return lgt_no_memory_to_fuse();
+  *out = plan ? NULL : lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
+  rt->shifts += *out != NULL;
+  return LGT_OK;
 }
 
 /* Find or make the plan of the next calls.  Positive: collect first. */
@@ -230,8 +232,9 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     lgt_plan *plan = replayed_plan(rt);
     bool replayed = plan != NULL;
     if (!replayed && (status = form_calls(rt))) return poison_calls(rt, status);
-    if (!replayed) plan = flush->shifted ? flush->shifted : find_plan(rt);
+    if (!replayed) plan = flush->shifted;
     flush->shifted = NULL;
+    if (!plan && (status = find_plan(rt, &plan))) return poison_calls(rt, status);
     if (!plan) {
       if (may_ask && !flush->collected) return ask(rt, LGT_COLLECT_ALL);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
