@@ -53,8 +53,8 @@ typedef struct lgt_access {
   uint8_t dtype; /* of the element; never complex */
   uint8_t inner; /* lgt_stride_class along the innermost dimension; UNIT is one element (INDEX: 1), BACK one element
                     backwards, PAIR two: a part of complex numbers side by side (both LOAD and STORE only) */
-  uint8_t row;   /* REDUCE only: LGT_STRIDE_ZERO if the target stands still along the rows, else
-                    LGT_STRIDE_ANY; 0 for the other modes */
+  uint8_t row;   /* REDUCE: LGT_STRIDE_ZERO if the target stands still along the rows, else LGT_STRIDE_ANY.  Others: one more
+                    than the number of an earlier access whose strides are the same wherever the loop runs; 0: of none */
 } lgt_access;
 
 /* The class of an access to a part of `unit` bytes of elements of `size` (INDEX: 1 and 1), whose innermost stride is so

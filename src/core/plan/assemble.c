@@ -491,7 +491,20 @@ static int64_t stride_bytes(const lgt_assembler *as, int a, int space_dim) {
   return as->place[a].stride[space_dim] * element_bytes(as, a);
 }
 
+/* The first access that moves as this one does, as lgt_access.row names it. */
+static uint8_t same_strides(const lgt_assembler *as, const lgt_plan_loop *loop, int a) {
+  for (int b = 0; b < a && b < UINT8_MAX; b++) {
+    bool same = as->access[a].mode != LGT_ACCESS_INDEX && as->access[b].mode != LGT_ACCESS_INDEX;
+    for (int d = 0; d < loop->ndim && same; d++)
+      same = stride_bytes(as, a, loop->dim[d]) == stride_bytes(as, b, loop->dim[d]);
+    if (same) return (uint8_t)(b + 1);
+  }
+  return 0;
+}
+
 static void classify(lgt_assembler *as, const lgt_plan_loop *loop) {
+  bool reduces = false;
+  for (int a = 0; a < as->naccess; a++) reduces |= as->access[a].mode == LGT_ACCESS_REDUCE;
   for (int a = 0; a < as->naccess; a++) {
     lgt_access *access = &as->access[a];
     int64_t unit = access->mode == LGT_ACCESS_INDEX ? 1 : lgt_dtype_size(access->dtype);
@@ -499,6 +512,7 @@ static void classify(lgt_assembler *as, const lgt_plan_loop *loop) {
     int64_t row = loop->ndim > 1 ? stride_bytes(as, a, loop->dim[loop->ndim - 2]) : 0;
     access->inner = lgt_access_class(access, inner, unit, element_bytes(as, a));
     access->row = access->mode == LGT_ACCESS_REDUCE && row != 0 ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO;
+    if (as->fixed && !reduces) access->row = same_strides(as, loop, a);
   }
 }
 

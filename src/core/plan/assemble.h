@@ -37,6 +37,7 @@ typedef struct lgt_assembler {
   lgt_plan_native *native; /* owned */
   int nnative, native_room;
   int64_t block_bytes;
+  bool fixed; /* strides are the same whenever the loop runs: it is not shifted (shift.h), and instances are whole */
 } lgt_assembler;
 
 /* Append an instruction, a constant, a parameter, or find the same one; -1 when out of memory. */

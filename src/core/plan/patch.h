@@ -12,7 +12,7 @@
  * So a loop becomes one over patches of rows and columns, whose accesses move so many times as far, and others over the rows
  * and columns that are left.  What is the same in two elements of a patch is found as equal instructions.  The bits are the same.
  *
- *   loops   without reductions, that load nothing which they store
+ *   loops   that may be cut (cut.h)
  *   cost    arithmetic takes longer than memory does, a patch saves some of it, and there are threads enough without
  *
  * It works on the loops that inline.c leaves.  Plans with such loops are not shifted (shift.h), either.

@@ -48,6 +48,7 @@ typedef struct text {
 typedef struct emit_access {
   bool used;
   bool here;     /* read in the phase that is being written */
+  bool placed;   /* base is where this iteration begins */
   val base;      /* address (INDEX: i64) where this row begins */
   val stride;    /* i64, along the columns; ANY only */
   val start;     /* INDEX that moves: vector of the row's first values */
@@ -241,9 +242,10 @@ void begin_joint(emitter *e, int k);
 void write_joint(emitter *e, int k);
 static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }
 /* Where an access is in this row; all but targets. */
-void locate(emitter *e, int k, val offset);
+void locate(emitter *e, int k, const val *offset);
 elem access_elem(const emitter *e, int k);
 /* The lanes of this iteration; of `part` of it, e->count lanes by e->mask. */
+val stride_of(emitter *e, int k); /* from an element to the next one along the columns, in bytes */
 val read_access(emitter *e, int k, bool part);
 void write_access(emitter *e, int k, val vector, bool part);
 /* A whole vector; `attribute` is "" or ", nontemporal". */

@@ -22,6 +22,7 @@ static val bytes(emitter *e, val count, int64_t each) {
 /* Where this iteration's first element is. */
 static val address_of(emitter *e, int k) {
   const emit_access *access = &e->access[k];
+  if (access->placed) return access->base;
   switch (e->loop->access[k].inner) {
     case LGT_STRIDE_ZERO:
       return access->base;
@@ -51,7 +52,7 @@ static val in_order(emitter *e, int k, elem el, val vector) {
   return is_backward(e, k) ? reverse(e, el, vector) : vector;
 }
 
-static val stride_of(emitter *e, int k) {
+val stride_of(emitter *e, int k) {
   int inner = e->loop->access[k].inner;
   if (inner == LGT_STRIDE_ANY) return e->access[k].stride;
   return int_constant(e, (inner == LGT_STRIDE_BACK   ? -1

@@ -34,14 +34,23 @@ static val slot_of(emitter *e, val dim, bool sequential) {
   return sequential ? int_op(e, "subi", int_constant(e, lgt_grid_dims(e->loop) - 1), dim) : dim;
 }
 
+/* The access whose strides stand for those of the k-th. */
+static int mover_of(const emitter *e, int k) {
+  const lgt_access *access = &e->loop->access[k];
+  return access->mode != LGT_ACCESS_REDUCE && access->row ? access->row - 1 : k;
+}
+
 /* Adds to the accesses' offsets what `number` says about the positions along the parallel dimensions; or, in a chunk, along
  * the sequential ones. */
 void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset) {
   dim_turn t = {.n = 2};
   int walking[LGT_MAX_ACCESS];
+  bool walks[LGT_MAX_ACCESS] = {false};
   t.own[1] = number;
   for (int k = 0; k < e->loop->naccess; k++)
-    if (e->access[k].used && !(sequential && is_target(e, k))) {
+    if (e->access[k].used && !(sequential && is_target(e, k))) walks[mover_of(e, k)] = true;
+  for (int k = 0; k < e->loop->naccess; k++)
+    if (walks[k]) {
       walking[t.n - 2] = k;
       t.own[t.n++] = offset[k];
     }
@@ -67,13 +76,18 @@ void no_offsets(emitter *e, val *offset) {
   for (int k = 0; k < e->loop->naccess; k++) offset[k] = zero;
 }
 
-void locate(emitter *e, int k, val offset) {
+void locate(emitter *e, int k, const val *offset) {
   const lgt_access *access = &e->loop->access[k];
   emit_access *now = &e->access[k];
-  val at = add(e, entry(e, BASE, k), offset);
-  if (e->row >= 0) at = add(e, at, multiply(e, e->row, entry(e, ROW, k)));
+  int mover = mover_of(e, k);
+  val way =
+      offset[mover]; /* from the base; made of what accesses have in common, so that it is computed once */
+  if (e->row >= 0) way = add(e, way, multiply(e, e->row, entry(e, ROW, mover)));
   now->nt = -1;
-  if (access->inner == LGT_STRIDE_ANY) now->stride = entry(e, COLUMN, k);
+  if (access->inner == LGT_STRIDE_ANY) now->stride = entry(e, COLUMN, mover);
+  now->placed = e->late != NULL;
+  if (now->placed) way = add(e, way, multiply(e, e->column, stride_of(e, k)));
+  val at = add(e, entry(e, BASE, k), way);
   now->base = access->mode == LGT_ACCESS_INDEX ? at : pointer(e, at);
   if (access->mode != LGT_ACCESS_INDEX || access->inner == LGT_STRIDE_ZERO) return;
   val steps = iota(e, I64);
@@ -84,7 +98,7 @@ void locate(emitter *e, int k, val offset) {
 
 static void begin_accesses(emitter *e, bool targets, const val *offset) {
   for (int k = 0; k < e->loop->naccess; k++)
-    if (e->access[k].used && is_target(e, k) == targets) locate(e, k, offset[k]);
+    if (e->access[k].used && is_target(e, k) == targets) locate(e, k, offset);
 }
 
 void begin_row(emitter *e, val row, const val *offset) {
@@ -97,7 +111,7 @@ void begin_row(emitter *e, val row, const val *offset) {
 static void write_store(emitter *e, const lgt_inst *in, val cols) {
   bool still = along_columns(&e->loop->access[in->b]); /* what comes last stays */
   int after = still ? begin_if(e, equal(e, add(e, e->column, int_constant(e, 1)), cols)) : -1;
-  if (e->late && !still) locate(e, in->b, e->late[in->b]);
+  if (e->late && !still) locate(e, in->b, e->late);
   write_access(e, in->b, e->access[in->b].result, false);
   if (still) end_if(e, after);
 }
@@ -206,7 +220,7 @@ static void emit_elements(emitter *e, int lanes, val row, val column, val cols, 
   for (int k = 0; k < e->loop->naccess; k++) {
     const lgt_access *access = &e->loop->access[k];
     if (e->access[k].used && (!late || access->mode == LGT_ACCESS_INDEX || along_columns(access)))
-      locate(e, k, offset[k]);
+      locate(e, k, offset);
   }
   e->late = late ? offset : NULL;
   emit_level(e, LEVEL_ONCE);

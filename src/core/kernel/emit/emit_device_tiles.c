@@ -34,7 +34,7 @@ static val is_inside(emitter *e, val row, val column) {
 }
 
 /* The element of this row and column goes to its place among the square's. */
-static void fill_square(emitter *e, int k, val row, val column, val across, val down, val offset) {
+static void fill_square(emitter *e, int k, val row, val column, val across, val down, const val *offset) {
   elem el = access_elem(e, k);
   e->row = row;
   locate(e, k, offset);
@@ -64,7 +64,7 @@ void emit_tiles(emitter *e) {
   val row = add(e, top, x), column = add(e, t.x, line.at);
   int after = begin_if(e, is_inside(e, row, column));
   for (int k = 0; k < e->loop->naccess; k++)
-    if (is_staged(e, k)) fill_square(e, k, row, column, line.at, x, offset[k]);
+    if (is_staged(e, k)) fill_square(e, k, row, column, line.at, x, offset);
   end_if(e, after);
   end_turns(e, &line);
   wait_for_all(e);

@@ -108,7 +108,7 @@ static val emit_load(emitter *e, const lgt_inst *in) {
   const emit_access *access = &e->access[in->a];
   if (along_columns(&e->loop->access[in->a])) return read_scalar(e, in->dtype, access->base);
   if (!e->late) return from_memory(e, in->dtype, access->loaded);
-  locate(e, in->a, e->late[in->a]);
+  locate(e, in->a, e->late);
   return from_memory(e, in->dtype, read_access(e, in->a, false));
 }
 
