@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "kernel/grid.h"
+#include "plan/cut.h"
 
 enum { MOST_INST = 2000, MOST_ACCESS = 64, MOST_VIEWS = 24 };
 enum { LAUNCH_BYTES = 4 << 20 }; /* what a kernel's launch costs, in bytes of memory */
@@ -22,7 +24,9 @@ typedef struct maker {
   int number;  /* of the loop */
   bool *spare; /* owned, by access: nobody needs this store */
   int last;    /* the last loop that reads there */
+  int cuts;    /* loops that were added for its sake (find_cut) */
   bool found;  /* some is spare */
+  bool anyway; /* whether that pays or not: for tests, whose arrays are small */
 } maker;
 
 static const lgt_loop *code_of(const lgt_plan_loop *loop) { return loop->kernel->loop; }
@@ -92,9 +96,47 @@ static bool writes(const lgt_plan_loop *loop, int a) {
   return mode == LGT_ACCESS_STORE || mode == LGT_ACCESS_REDUCE;
 }
 
-static bool overlap(const maker *m, const lgt_plan_access *a, const lgt_plan_access *b) {
-  return a->slot == b->slot && a->byte == b->byte &&
-         lgt_layout_may_overlap(lgt_weaver_layout(m->w, a->layout), lgt_weaver_layout(m->w, b->layout));
+/* Around the coordinates in its root of all that an access comes to; false: it does not move along these. */
+static bool find_bounds(const maker *m, const lgt_plan_loop *loop, int a, int64_t *lo, int64_t *hi) {
+  const lgt_plan_access *access = &loop->access[a];
+  const lgt_layout *layout = lgt_weaver_layout(m->w, access->layout);
+  int64_t root[LGT_MAX_DIM], rest = access->offset;
+  lgt_shape_strides(layout->root_ndim, layout->root_shape, root);
+  for (int r = 0; r < layout->root_ndim; rest %= root[r], r++)
+    if (root[r] <= 0) return false;
+    else lo[r] = hi[r] = rest / root[r];
+  for (int d = 0; d < loop->space_ndim; d++) {
+    int64_t stride = access->stride[d], steps = loop->extent[d] - 1;
+    int r = 0;
+    if (steps <= 0 || stride == 0) continue;
+    while (r < layout->root_ndim && (layout->root_shape[r] == 1 || stride % root[r] != 0)) r++;
+    if (r == layout->root_ndim) return false;
+    *(stride < 0 ? &lo[r] : &hi[r]) += steps * (stride / root[r]);
+  }
+  for (int r = 0; r < layout->root_ndim; r++)
+    if (lo[r] < 0 || hi[r] >= layout->root_shape[r]) return false;
+  return true;
+}
+
+/* Of loops that were cut layouts tell too much. */
+static bool are_apart(const maker *m, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b) {
+  int64_t lo[2][LGT_MAX_DIM], hi[2][LGT_MAX_DIM];
+  const lgt_layout *p = lgt_weaver_layout(m->w, loop->access[a].layout),
+                   *q = lgt_weaver_layout(m->w, other->access[b].layout);
+  bool apart = false;
+  if (p->root_ndim != q->root_ndim || memcmp(p->root_shape, q->root_shape, sizeof p->root_shape))
+    return false;
+  if (!find_bounds(m, loop, a, lo[0], hi[0]) || !find_bounds(m, other, b, lo[1], hi[1])) return false;
+  for (int r = 0; r < p->root_ndim; r++) apart |= hi[0][r] < lo[1][r] || hi[1][r] < lo[0][r];
+  return apart;
+}
+
+/* May access `a` of a loop come to what access `b` of another one comes to? */
+static bool overlap(const maker *m, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b) {
+  const lgt_plan_access *p = &loop->access[a], *q = &other->access[b];
+  return p->slot == q->slot && p->byte == q->byte &&
+         lgt_layout_may_overlap(lgt_weaver_layout(m->w, p->layout), lgt_weaver_layout(m->w, q->layout)) &&
+         !are_apart(m, loop, a, other, b);
 }
 
 static bool calls_touch(const lgt_plan_loop *loop, uint16_t slot) {
@@ -120,7 +162,7 @@ static int made_by(const maker *m, int b, int reader, int a, view *v) {
     const lgt_plan_loop *loop = &m->group->loop[l];
     if (calls_touch(loop, late->access[a].slot)) return -1;
     for (int q = 0; loop->kernel && q < code_of(loop)->naccess; q++) {
-      if (!writes(loop, q) || !overlap(m, &loop->access[q], &late->access[a])) continue;
+      if (!writes(loop, q) || !overlap(m, loop, q, late, a)) continue;
       if (code_of(loop)->access[q].mode != LGT_ACCESS_STORE || !find_view(loop, q, late, a, v)) return -1;
       return l == m->number && q == b;
     }
@@ -149,9 +191,7 @@ static bool is_spare(maker *m, int b) {
     if (calls_touch(late, loop->access[b].slot)) return false;
     for (int a = 0; late->kernel && a < code_of(late)->naccess; a++) {
       int mode = code_of(late)->access[a].mode;
-      if (mode == LGT_ACCESS_INDEX || mode == LGT_ACCESS_STORE ||
-          !overlap(m, &late->access[a], &loop->access[b]))
-        continue;
+      if (mode == LGT_ACCESS_INDEX || mode == LGT_ACCESS_STORE || !overlap(m, late, a, loop, b)) continue;
       if (mode == LGT_ACCESS_LOAD && !late->nnative && !may_find(m, &loop->access[b], &late->access[a]))
         continue;
       int made = mode == LGT_ACCESS_REDUCE || late->nnative ? -1 : made_by(m, b, l, a, &v);
@@ -199,8 +239,7 @@ static int list_views(const maker *m, int reader, view out[MOST_VIEWS]) {
       view v;
       int k = 0;
       if (code_of(late)->access[a].mode != LGT_ACCESS_LOAD ||
-          !overlap(m, &late->access[a], &m->group->loop[m->number].access[b]) ||
-          made_by(m, b, reader, a, &v) <= 0)
+          !overlap(m, late, a, &m->group->loop[m->number], b) || made_by(m, b, reader, a, &v) <= 0)
         continue;
       while (k < n && !same_view(&out[k], &v)) k++;
       if (k == n && n == MOST_VIEWS) return -1;
@@ -254,7 +293,7 @@ static double bytes_saved(const maker *m, const bool *needed) {
 static bool pays(const maker *m, const bool *needed) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
   const lgt_loop *code = code_of(loop);
-  double work = 0, bytes = LAUNCH_BYTES;
+  double work = 0, bytes = (double)LAUNCH_BYTES * (1 - m->cuts);
   int size = 0, one = 0, insts = 0;
   for (int i = 0; i < code->ninst; i++)
     if (needed[i]) one += lgt_inline_work(&code->inst[i]), insts++;
@@ -271,7 +310,7 @@ static bool pays(const maker *m, const bool *needed) {
     bytes += elements(late) * size - bytes_instead(m, late, needed);
     work += elements(late) * one * n;
   }
-  return work <= bytes * LGT_BYTE_WORK;
+  return m->anyway || work <= bytes * LGT_BYTE_WORK;
 }
 
 /* Does what the spare stores are made of stay as it is until their last reader has run? */
@@ -286,7 +325,7 @@ static bool stays(const maker *m, const bool *needed) {
       const lgt_plan_loop *late = &group->loop[l];
       if (calls_touch(late, read->slot)) return false;
       for (int a = 0; late->kernel && a < code_of(late)->naccess; a++)
-        if (writes(late, a) && overlap(m, &late->access[a], read)) return false;
+        if (writes(late, a) && overlap(m, late, a, loop, code->inst[i].a)) return false;
     }
   }
   return true;
@@ -344,8 +383,7 @@ static int compute(lgt_assembler *as, const maker *m, int b, const bool *needed,
 static int store_for(const maker *m, int reader, int a, view *v) {
   const lgt_plan_loop *loop = &m->group->loop[m->number], *late = &m->group->loop[reader];
   for (int b = 0; b < code_of(loop)->naccess && reader > m->number; b++)
-    if (m->spare[b] && overlap(m, &late->access[a], &loop->access[b]) && made_by(m, b, reader, a, v) > 0)
-      return b;
+    if (m->spare[b] && overlap(m, late, a, loop, b) && made_by(m, b, reader, a, v) > 0) return b;
   return -1;
 }
 
@@ -354,7 +392,7 @@ static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_pl
   const lgt_plan_loop *loop = &m->group->loop[number];
   const lgt_loop *code = code_of(loop);
   lgt_weave_loop shape = {.ndim = loop->space_ndim, .launch = loop->launch, .inner = loop->inner};
-  lgt_assembler as = {.w = m->w, .shape = &shape};
+  lgt_assembler as = {.w = m->w, .shape = &shape, .fixed = true};
   uint16_t *value = lgt_mem_alloc(((size_t)code->ninst + 1) * sizeof *value);
   bool good = value != NULL;
   out->launch = loop->launch;
@@ -411,29 +449,140 @@ static lgt_status rewrite_all(const maker *m, const bool *needed, bool *changed)
   return status;
 }
 
+/* ---- readers of more than the maker stores ----------------------------------------------------------- */
+
+/* A reader of more than one loop has stored is cut: in
+ *
+ *   loop 0   for i = 1 .. n - 1: s[i] = f(a[i], a[i + 1])         (and others store s[0], s[n])
+ *   loop 1   for i = 0 .. n:     b[i] = c[i] + s[i]
+ *
+ * loop 1 becomes one over 1 .. n - 1, which can do without s, and one over what is left. */
+
+/* The points of a loop at which access `a` reads what the store `b` of an earlier one has written; false: that is no box. */
+static bool find_box(const lgt_plan_loop *early, int b, const lgt_plan_loop *late, int a, lgt_cut_box *box) {
+  const int64_t *s = early->access[b].stride, *t = late->access[a].stride;
+  int dim[LGT_MAX_DIM], n = sort_dims(early, s, dim);
+  int64_t rest = late->access[a].offset - early->access[b].offset;
+  unsigned used = 0;
+  *box = lgt_cut_whole(late);
+  for (int k = 0; k < n; k++) {
+    int e = dim[k], d = 0;
+    int64_t near = rest + s[e] / 2, at = near / s[e] - (near % s[e] < 0);
+    rest -= at * s[e];
+    while (d < late->space_ndim && (late->extent[d] == 1 || t[d] != s[e] || used >> d & 1)) d++;
+    if (d == late->space_ndim) return false;
+    used |= 1u << d;
+    if (box->lo[d] < -at) box->lo[d] = -at;
+    if (box->hi[d] > early->extent[e] - at) box->hi[d] = early->extent[e] - at;
+    if (box->lo[d] >= box->hi[d]) return false;
+  }
+  for (int d = 0; d < late->space_ndim; d++)
+    if (late->extent[d] > 1 && t[d] != 0 && !(used >> d & 1)) return false;
+  return n > 0 && rest == 0;
+}
+
+/* Where a loop reads what the maker stores for those who come later, if it reads more than that. */
+static bool find_cut(const maker *m, int reader, lgt_cut_box *out) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number], *late = &m->group->loop[reader];
+  bool found = false;
+  if (!late->kernel || !lgt_cut_possible(late)) return false;
+  for (int b = 0; b < code_of(loop)->naccess; b++)
+    for (int a = 0; a < code_of(late)->naccess; a++) {
+      lgt_cut_box box;
+      view v;
+      if (code_of(loop)->access[b].mode != LGT_ACCESS_STORE ||
+          code_of(late)->access[a].mode != LGT_ACCESS_LOAD || !overlap(m, late, a, loop, b) ||
+          !is_temporary(m->group, loop->access[b].slot) || find_view(loop, b, late, a, &v))
+        continue;
+      if (!find_box(loop, b, late, a, &box) || (found && memcmp(&box, out, sizeof box))) return false;
+      *out = box;
+      found = true;
+    }
+  return found;
+}
+
+static bool same_extents(const lgt_cut_box *p, const lgt_cut_box *q, int ndim) {
+  bool same = true;
+  for (int d = 0; d < ndim; d++) same &= p->hi[d] - p->lo[d] == q->hi[d] - q->lo[d];
+  return same;
+}
+
+/* The box, and what is left of the loop around it: opposite sides that are alike become one loop. */
+static lgt_status cut(const maker *m, int reader, const lgt_cut_box *box, lgt_plan_loop *out, int *n) {
+  const lgt_plan_loop *late = &m->group->loop[reader];
+  lgt_cut_box rest = lgt_cut_whole(late);
+  lgt_status status = lgt_cut_build(m->w, late, box, 1, &out[(*n)++]);
+  for (int d = 0; d < late->space_ndim && !status; d++) {
+    lgt_cut_box side[2] = {rest, rest};
+    side[0].hi[d] = rest.lo[d] = box->lo[d];
+    side[1].lo[d] = rest.hi[d] = box->hi[d];
+    bool alike = same_extents(&side[0], &side[1], late->space_ndim);
+    for (int k = 0; k < 2 && !status; k++)
+      if (side[k].lo[d] < side[k].hi[d] && !(alike && k))
+        status = lgt_cut_build(m->w, late, &side[k], alike ? 2 : 1, &out[(*n)++]);
+  }
+  return status;
+}
+
 /* ---- entry ------------------------------------------------------------------------------------------- */
 
 static void find_spare(maker *m) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
   m->last = m->number;
+  m->found = false;
   for (int a = 0; a < code_of(loop)->naccess; a++)
     if (code_of(loop)->access[a].mode == LGT_ACCESS_STORE) m->found |= m->spare[a] = is_spare(m, a);
 }
 
-static lgt_status inline_loop(lgt_weaver *w, int number, bool *changed) {
+static lgt_status try_maker(maker *m, bool *needed, bool *changed) {
+  find_spare(m);
+  if (m->found) mark(m, needed);
+  bool good = m->found && m->last > m->number && pays(m, needed) && stays(m, needed);
+  return good ? rewrite_all(m, needed, changed) : LGT_OK;
+}
+
+/* With the first loop that reads more than the maker stores cut; it stays as it is if that does not help. */
+static lgt_status try_cut(maker *m, bool *needed, bool *changed) {
+  lgt_plan_group *group = m->group;
+  lgt_plan_loop part[1 + LGT_CUT_FRAME] = {{0}};
+  lgt_cut_box box;
+  int reader = m->number + 1, n = 0;
+  while (reader < group->nloop && !find_cut(m, reader, &box)) reader++;
+  if (reader >= group->nloop) return LGT_OK;
+  lgt_plan_loop whole = group->loop[reader];
+  lgt_status status = cut(m, reader, &box, part, &n);
+  if (!status) status = lgt_cut_exchange(group, reader, 1, part, n);
+  if (!status) {
+    m->cuts = n - 1;
+    status = try_maker(m, needed, changed);
+    m->cuts = 0;
+    if (!*changed) lgt_cut_exchange(group, reader, n, &whole, 1);
+  }
+  if (*changed) lgt_cut_part_memory(group, &whole);
+  if (*changed) lgt_assembler_drop(group, &whole);
+  for (int i = 0; i < n && !*changed; i++)
+    if (part[i].kernel) lgt_assembler_drop(group, &part[i]);
+  return status;
+}
+
+static lgt_status inline_loop(lgt_weaver *w, int number, bool *cut, bool *changed) {
   lgt_plan_loop *loop = &w->group->loop[number];
   lgt_status status = LGT_OK;
+  *cut = false;
   if (!loop->kernel || loop->nnative) return LGT_OK;
   const lgt_loop *code = code_of(loop);
   for (int a = 0; a < code->naccess; a++)
     if (code->access[a].mode == LGT_ACCESS_REDUCE) return LGT_OK;
-  maker m = {.w = w, .group = w->group, .number = number, .spare = lgt_mem_zalloc((size_t)code->naccess + 1)};
+  maker m = {.w = w,
+             .group = w->group,
+             .number = number,
+             .spare = lgt_mem_zalloc((size_t)code->naccess + 1),
+             .anyway = lgt_random_choice(&w->fuser->jitter)};
   bool *needed = lgt_mem_zalloc((size_t)code->ninst + 1);
   if (!m.spare || !needed) status = lgt_no_memory_to_fuse();
-  if (!status) find_spare(&m);
-  if (m.found) mark(&m, needed);
-  if (m.found && m.last > number && pays(&m, needed) && stays(&m, needed))
-    status = rewrite_all(&m, needed, changed);
+  if (!status) status = try_cut(&m, needed, cut);
+  if (!status && !*cut) status = try_maker(&m, needed, changed);
+  *changed |= *cut;
   lgt_mem_free(m.spare);
   lgt_mem_free(needed);
   return status;
@@ -460,9 +609,11 @@ bool lgt_inline_applies(const lgt_fuser *fuser) {
 lgt_status lgt_inline_loops(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_status status = LGT_OK;
-  bool changed = false;
+  bool changed = false, cut = false;
   if (!lgt_inline_applies(w->fuser)) return LGT_OK;
-  for (int l = 0; l < group->nloop && !status; l++) status = inline_loop(w, l, &changed);
+  for (int l = 0; l < group->nloop && !status;
+       l = cut ? 0 : l + 1) /* parts may do without others' stores, too */
+    status = inline_loop(w, l, &cut, &changed);
   int kept = 0;
   for (int l = 0; l < group->nloop; l++)
     if (group->loop[l].kernel || group->loop[l].nnative) group->loop[kept++] = group->loop[l];

@@ -9,7 +9,8 @@
  *
  * So it is done with stores of a group's temporary memory if
  *
- *   views       all that is read there lies within what one earlier loop has written, element by element, perhaps shifted
+ *   views       all that is read there lies within what one earlier loop has written, element by element, perhaps shifted;
+ *               a loop that reads more is cut (cut.h): into one over what it finds there, and others around it
  *   order       what that loop reads is not overwritten until the last of its readers has run
  *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
  * Where a group may run on either side by estimate (side.h) no loop is inlined: the host would compute all of it anew.

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plan/inline.h"
+
 /* ---- what lasts ----------------------------------------------------------------------------------------- */
 
 /* For each slot, the first loop of the buffer that is the last one to come there. */
@@ -278,11 +280,19 @@ static int next_marked(const closures *c, int place) {
 /* The same after an item. */
 static int marked_after(const closures *c, int item) { return next_marked(c, c->place[item] + 1); }
 
+/* Where loops may compute what was in the group's own memory, instead of leaving it there (inline.h), a result that must die
+ * takes along those that were made of it: the collection that it needs is theirs, too. */
+static bool takes_along(const closures *c, const lgt_weave_buffer *buffer) {
+  const lgt_plan_root *root = &c->w->plan->root[buffer->root];
+  return root->fresh && !root->stored && root->writes != 1 && !is_a_roots(c->w, buffer->slot) &&
+         lgt_inline_applies(c->w->fuser);
+}
+
 /* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept
  * until a collection finds that nobody wants the result. */
 static source source_of(const closures *c, const lgt_weave_item *item, int arg) {
   const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[arg]];
-  bool lasts = item->lasts >> arg & 1;
+  bool lasts = item->lasts >> arg & 1 && !takes_along(c, buffer);
   if (is_result(c->w, buffer) && (!lasts || c->again[buffer->last_writer])) return FROM_ITEM;
   if (buffer->versions) return FROM_VERSIONS;
   return lasts && !c->w->plan->root[buffer->root].attached ? FROM_MEMORY : FROM_NOWHERE;
