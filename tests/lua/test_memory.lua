@@ -110,6 +110,20 @@ check.case("a loop whose arrays die soon has the memory of a few turns", functio
   end)
 end)
 
+check.case("what is only held is not stored where memory is short", function()
+  local n = 3.1e6
+  local a = { x = np.arange(n) * 1.0, y = np.arange(n) * 3.0 }
+  lgt.fence()
+  a.double = a.x * 2 -- can be computed again from x, which is held, too
+  a.sum = a.y + a.double -- over y
+  a.y = nil
+  check.equal(np.sum(a.sum):item(), 5 * (n - 1) * n / 2)
+  check.equal(a.sum:item(11), 50)
+  a.sum = nil
+  collectgarbage()
+  check.equal(a.double:item(11), 20)
+end)
+
 check.case("many small arrays leave their memory to a large one", function()
   computed(function()
     local t = {}

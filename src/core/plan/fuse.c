@@ -308,11 +308,38 @@ static bool is_single(const lgt_fuser *fuser, const lgt_plan_root *root) {
   return lgt_layout_at(fuser->stores, root->layout)->size == 1;
 }
 
+/* Can what a call writes be computed again from arrays that somebody holds, and that stay as they are? */
+static bool comes_from_held(const lgt_plan *plan, const lgt_plan_call *call) {
+  bool good = !call->kind->reduces && !lgt_kind_alone(call->kind);
+  for (int a = 0; a < call->nargs && good; a++) {
+    const lgt_plan_root *root = &plan->root[call->root[a]];
+    if (lgt_kind_writes(call->kind, a)) good = root->fresh && root->writes == 1;
+    else good = root->spare || (!root->fresh && root->alive && !root->writes);
+  }
+  return good;
+}
+
+/* Results that the group reads on, and whose recipes would keep no memory that is not kept anyway. */
+static void find_spare(lgt_plan *plan) {
+  for (int i = 0; i < plan->ncall; i++) {
+    const lgt_plan_call *call = &plan->call[i];
+    bool spare = comes_from_held(plan, call);
+    for (int a = 0; a < call->nargs; a++) {
+      lgt_plan_root *root = &plan->root[call->root[a]];
+      if (lgt_kind_writes(call->kind, a)) root->spare = spare;
+      else root->read = true;
+    }
+  }
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].spare &= plan->root[r].read;
+}
+
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
+  find_spare(plan);
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
-    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries &&
-                 !plan->lessons->wanted[r] && !root->alive && root->first_group == root->last_group &&
+    bool asked = plan->lessons->wanted[r] || (root->alive && !(plan->lean && root->spare));
+    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !asked &&
+                 root->first_group == root->last_group &&
                  (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
   }
@@ -475,6 +502,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n, uint32_t epoch) {
   plan->ncall = n;
   plan->nroot = window->nroot;
   plan->saves = window->saves;
+  plan->lean = window->lean;
   plan->epoch = epoch;
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);

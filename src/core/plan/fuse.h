@@ -89,6 +89,8 @@ typedef struct lgt_plan_root {
   bool stored;              /* for fresh ones: decided by lessons, use, and reachability */
   bool saved;               /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
   bool alive;               /* was reachable when the plan was made */
+  bool read;                /* by calls of the window */
+  bool spare;               /* need not be stored: its recipe keeps nothing that is not kept anyway */
   uint16_t writes;          /* calls that write it */
   uint16_t first_group, last_group;
 } lgt_plan_root;
@@ -282,6 +284,7 @@ typedef struct lgt_plan {
   int nform;
   uint64_t form_hash;
   bool saves;       /* its groups may leave former contents to recipes (`saved`) */
+  bool lean;        /* memory is short: results that are spare are not stored, although somebody may hold them */
   uint32_t *layout; /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */

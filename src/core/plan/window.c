@@ -265,7 +265,8 @@ int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) 
 }
 
 static uint64_t word_of_call(const lgt_window *window, const lgt_call *call) {
-  return call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+  return call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32 |
+         (uint64_t)window->lean << 33;
 }
 
 static uint64_t word_of_argument(uint32_t layout, bool first, const lgt_store *store) {
@@ -364,7 +365,7 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
     return false;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    window->form[k++] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+    window->form[k++] = word_of_call(window, call);
     for (int a = 0; a < call->nargs; a++) {
       const lgt_store *store = lgt_store_at(stores, call->store[a]);
       int layout = number_layout(window, stores, call->layout[a], &k), whole = 0;

@@ -28,7 +28,8 @@ typedef struct lgt_window {
   int count, room;      /* of all three; there always is room for what lgt_window_take takes */
   int formed;
 
-  bool saves;     /* part of the canonical form: plans may leave former contents to recipes */
+  bool saves;     /* part of the canonical form: plans may leave former contents to recipes ... */
+  bool lean;      /* ... and store less, since memory is short (lgt_plan.lean) */
   uint64_t *word; /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
   uint64_t hash;

@@ -265,12 +265,25 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   }
 }
 
-/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls
- * before it, which have run, and run those of the group one by one, so that only those fail that must. */
+/* Does a group store results that need not be? */
+static bool can_be_lean(const lgt_plan_group *group) {
+  const lgt_plan *plan = group->plan;
+  for (int i = group->first; i < group->first + group->count && !plan->lean; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      const lgt_plan_root *root = &plan->root[plan->call[i].root[a]];
+      if (root->spare && root->stored && !plan->lessons->wanted[plan->call[i].root[a]]) return true;
+    }
+  return false;
+}
+
+/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls before it, which
+ * have run.  Then plan those of the group anew, so that they store less; or else run them one by one, so that only those fail
+ * that must. */
 static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   int calls = group->count;
+  rt->flush.lean = can_be_lean(group) ? calls : 0;
+  rt->flush.apart = rt->flush.lean ? 0 : calls;
   rt->flush.ncall = group->first;
-  rt->flush.apart = calls;
   rt->flush.pattern = 0; /* these calls are no window */
   lgt_manual_abandon(&rt->tracer.manual);
   drop_calls(rt);
@@ -569,9 +582,11 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
   for (;;) {
     if (flush->ncall == 0) {
       int n = rt->window.count;
-      if (n == 0 || (!flush->forced && !flush->apart && n < rt->target)) break;
-      flush->ncall = flush->apart ? 1 : cut_window(rt);
+      if (n == 0 || (!flush->forced && !flush->apart && !flush->lean && n < rt->target)) break;
+      flush->ncall = flush->apart ? 1 : flush->lean ? flush->lean : cut_window(rt);
+      rt->window.lean = flush->lean > 0;
       flush->apart -= flush->apart > 0;
+      flush->lean = 0;
       rt->windows++;
       lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);
       lgt_devices_want(rt);

@@ -24,7 +24,8 @@ typedef struct lgt_flush_state {
   lgt_plan *shifted; /* ref; waits for the collection that was asked for, or NULL */
   int group;         /* next to run */
   int released;      /* calls at the window's front that hold their stores no more: they have run */
-  int apart;         /* calls at the window's front that are planned one by one: together they lack memory */
+  int lean;          /* calls at the window's front that are planned to store less: they lack memory */
+  int apart;         /* ... or that are planned one by one: together they lack memory */
   bool collected;    /* the caller has collected since the flush began: once more would find nothing */
   bool relieved;     /* ... or has at least ended what its collector had begun, which may miss what is dead */
 } lgt_flush_state;
