@@ -12,7 +12,7 @@ The emulated driver runs a turn of each program and counts; ptxas says what an a
                      once, as it does where its threads go through memory in order.  These the model takes.
     sectors          pieces of 32 bytes of memory, each once for a load or store of a warp: neighbouring threads should come to
                      neighbouring elements
-    work             instructions of threads, and operations of float64 (a quotient or a root as 9)
+    work             instructions of threads, and operations of float64 (a quotient or a root as 9, a reciprocal as 6)
 
 The model, for figures that others have measured: 2.9 TB/s, 2.4 us for the first launch of a turn, 1.3 us for each that
 follows it, 29.6 T instructions/s (132 multiprocessors, 128 lanes, 1.755 GHz) and half as many of float64.  A kernel takes the

@@ -298,8 +298,8 @@ static bool decode_sign(ptx_parser *p, bool negate) {
   return true;
 }
 
-/* About how many products and sums a device needs for a quotient or a root. */
-enum { ROUNDS_OF_NEWTON = 9 };
+/* About how many products and sums a device needs for a quotient or a root, and for a reciprocal. */
+enum { ROUNDS_OF_NEWTON = 9, ROUNDS_OF_RECIPROCAL = 6 };
 
 bool decode_float(ptx_parser *p) {
   static const struct {
@@ -320,7 +320,10 @@ bool decode_float(ptx_parser *p) {
   if (!strcmp(op, "abs") || !strcmp(op, "neg")) return decode_sign(p, op[0] == 'n');
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     if (strcmp(op, all[k].name)) continue;
-    if (t == T_F64) p->i->doubles = op[0] == 'd' || op[1] == 'q' ? ROUNDS_OF_NEWTON : 1;
+    if (t == T_F64)
+      p->i->doubles = op[0] == 'd' || op[1] == 'q' ? ROUNDS_OF_NEWTON
+                      : op[0] == 'r'               ? ROUNDS_OF_RECIPROCAL
+                                                   : 1;
     if (all[k].approximation >= 0 && (take(p, "approx") || (all[k].op == OP_DIV && take(p, "full"))))
       return decode_approximation(p, (uint8_t)all[k].approximation, all[k].sources);
     if (all[k].op < 0) parse_fail(p, "%s: .approx was expected", op);

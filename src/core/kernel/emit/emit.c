@@ -247,15 +247,17 @@ static bool emitter_init(emitter *e, const lgt_loop *loop, lgt_isa isa) {
   e->out = &e->body;
   e->access = lgt_mem_zalloc((size_t)(loop->naccess + 1) * sizeof *e->access);
   e->value = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->value);
+  e->divisor = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->divisor);
   e->level = lgt_mem_zalloc((size_t)loop->ninst + 1);
   e->stage = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->stage);
   e->carry = lgt_mem_zalloc((size_t)(4 * loop->ninst + 1) * sizeof *e->carry);
-  return e->access && e->value && e->level && e->stage && e->carry;
+  return e->access && e->value && e->divisor && e->level && e->stage && e->carry;
 }
 
 static void emitter_fini(emitter *e) {
   lgt_mem_free(e->access);
   lgt_mem_free(e->value);
+  lgt_mem_free(e->divisor);
   lgt_mem_free(e->level);
   lgt_mem_free(e->stage);
   lgt_mem_free(e->carry);

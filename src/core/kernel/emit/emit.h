@@ -93,6 +93,14 @@ typedef struct called_function {
   int dtype; /* of its arrays; FLOAT16 is the registers' form of it, float32 */
 } called_function;
 
+/* What several quotients are divided by, on a device (emit_device_quotient.c). */
+typedef struct divisor {
+  int uses;
+  val ordinary; /* i1: not among the largest and smallest numbers */
+  val inverse;  /* rounded to the nearest; of one that is not ordinary NaN */
+  val negative;
+} divisor;
+
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
@@ -112,6 +120,7 @@ typedef struct emitter {
   uint32_t declared[NKEY]; /* by opcode or KEY_*, a bit for each dtype: is the called function in decl? */
   emit_access *access;     /* owned, naccess */
   val *value;              /* owned, ninst: the value of an instruction, once emitted */
+  divisor *divisor;        /* owned, ninst */
   uint8_t *level;          /* owned, ninst: LEVEL_* */
   staged *stage;           /* owned, ninst */
   int nphase, now;         /* phases of the body; the one that is being written */
@@ -207,6 +216,10 @@ val call_lanes(emitter *e, int op, const called_function *function, val a, val b
 /* The opcode on operands of dtype `from`. */
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
+/* emit_device_quotient.c: what the quotients by instruction i have in common; such a quotient. */
+void emit_divisor(emitter *e, int i);
+bool shares_divisor(const emitter *e, const lgt_inst *in);
+val emit_shared_quotient(emitter *e, const lgt_inst *in);
 val select_lanes(emitter *e, elem el, val condition, val yes, val no);
 /* The lanes in which w may be the better of w and v, or as good if `equal`: what is not comparable may be. */
 val emit_may_be_better(emitter *e, int redop, int dtype, bool equal, val w, val v);

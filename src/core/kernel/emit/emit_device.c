@@ -612,6 +612,7 @@ void emit_device_module(emitter *e) {
   for (int i = 0; i < e->loop->ninst; i++)
     if (e->level[i] == LEVEL_FOUND) e->level[i] = LEVEL_BODY;
   load_late(e);
+  find_divisors(e);
   for (int k = 0; k < e->loop->naccess; k++) {
     e->access[k].here = true;
     if (!is_target(e, k)) continue;

@@ -147,6 +147,8 @@ static inline val is_set(emitter *e, val flag) { return int_less(e, int_constant
 /* The bodies of lgt_steps and lgt_chunks. */
 void emit_steps(emitter *e);
 void emit_chunks(emitter *e);
+/* ---- emit_device_quotient.c ---- */
+void find_divisors(emitter *e);
 /* ---- emit_device_tiles.c ---- */
 void emit_tiles(emitter *e);
 

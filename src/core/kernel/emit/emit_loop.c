@@ -146,10 +146,15 @@ void emit_inst(emitter *e, int i) {
     case LGT_OP_SELECT:
       v[i] = select_lanes(e, reg_elem(in->dtype), v[in->a], v[in->b], v[in->c]);
       break;
+    case LGT_OP_DIV:
+      v[i] = shares_divisor(e, in) ? emit_shared_quotient(e, in)
+                                   : emit_binary(e, in->op, dtype_of(e, in->a), v[in->a], v[in->b]);
+      break;
     default:
       v[i] = lgt_op_arity(in->op) == 2 ? emit_binary(e, in->op, dtype_of(e, in->a), v[in->a], v[in->b])
                                        : emit_unary(e, in->op, dtype_of(e, in->a), v[in->a]);
   }
+  if (e->divisor[i].uses) emit_divisor(e, i);
 }
 
 void emit_level(emitter *e, int level) {
