@@ -97,6 +97,19 @@ check.case("scratch memory of products", function()
   computed(function() return a:dot(a.T):item(1, 1) end)
 end)
 
+check.case("a product of an array with itself makes one copy of it", function()
+  computed(function()
+    local t = np.arange(148 ^ 3):reshape(148, 148, 148) % 7 * 1.0
+    return np.einsum("ijk,ilk->jl", t, t):item(1, 1)
+  end)
+  local t = np.arange(30 ^ 3):reshape(30, 30, 30) % 7
+  local sum = np.einsum("ijk,ilk->jl", t, t)
+  check.equal(sum:totable(), np.einsum("ijk,ilk->jl", t, t * 1):totable())
+  check.equal(np.einsum("ijk,ijl->ikl", t, t):totable(), np.einsum("ijk,ijl->ikl", t, t * 1):totable())
+  local other = np.einsum("ijk,lik->jl", t, t) -- other axes in their places
+  check.equal(other:totable(), np.einsum("ijk,lik->jl", t, t * 1):totable())
+end)
+
 check.case("a loop whose arrays die soon has the memory of a few turns", function()
   computed(function()
     local x = np.random.rand(1.5 * M)

@@ -11,6 +11,7 @@ local ufunc = require "array.core.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local volume = contraction.volume
+local handles = lgt.handles
 local np = core.np
 
 -- ---- tensordot, kron, cross ---------------------------------------------------------------------------
@@ -283,6 +284,18 @@ local function grouped(operand, extents, ...)
   return np.reshape(array, shape)
 end
 
+-- Are two operands the same elements, and the axes that each has for itself in the same places?  Then one matrix is the
+-- other's transpose.
+local function is_transpose(a, b, left, right)
+  local x, y = handles[a.array.id], handles[b.array.id]
+  if x.store == 0 or x.store ~= y.store or x.layout ~= y.layout then return false end
+  for d, label in ipairs(a.labels) do
+    local own = find(left, label)
+    if b.labels[d] ~= (own and right[own] or label) then return false end
+  end
+  return true
+end
+
 local BLAS_PAYS = 2 ^ 18 -- multiplications: below, a reduction of products is as fast
 
 -- The product of two operands, summed over the labels that are not needed afterwards.
@@ -299,7 +312,8 @@ local function contract(a, b, needed, extents)
   local work = volume(left, extents) * volume(right, extents) * volume(inner, extents)
   local space = joined(labels, inner)
   if #inner > 0 and (#left > 0 and #right > 0 and (#batch == 0 or work >= BLAS_PAYS) or #space > 6) then
-    local x, y = grouped(a, extents, batch, left, inner), grouped(b, extents, batch, inner, right)
+    local x = grouped(a, extents, batch, left, inner)
+    local y = is_transpose(a, b, left, right) and np.swapaxes(x, 2, 3) or grouped(b, extents, batch, inner, right)
     if #batch == 0 then x, y = x[1], y[1] end
     local shape = {}
     for i, label in ipairs(labels) do shape[i] = extents[label] end
