@@ -18,7 +18,7 @@
  *   exec       worker threads; which tasks wait for which
  *     exec depend
  *   move       jobs, copies and messages as tasks; which elements move, and between whom
- *     peers binder job template offload poison message moves acquire evict touch exchange exchange_log record room image
+ *     peers binder job template offload poison small message moves acquire evict touch exchange exchange_log record room image
  *     image_* stale agree
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt side

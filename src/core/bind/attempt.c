@@ -16,10 +16,6 @@
 #include "move/room.h"
 #include "move/stale.h"
 
-lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
-  return lgt_store_at(try->binder->stores, try->root[root]);
-}
-
 bool lgt_attempt_taints(const lgt_attempt *try, uint16_t root) {
   return try->poison && lgt_taint_of_root(&try->taint, root) != LGT_NONE;
 }

@@ -42,7 +42,9 @@ struct lgt_attempt {
 /* A set of slots, as bits. */
 static inline bool lgt_slots_have(const uint64_t *slots, int slot) { return slots[slot / 64] >> slot % 64 & 1; }
 
-lgt_store *lgt_attempt_store(const lgt_attempt *attempt, uint16_t root);
+static inline lgt_store *lgt_attempt_store(const lgt_attempt *attempt, uint16_t root) {
+  return lgt_store_at(attempt->binder->stores, attempt->root[root]);
+}
 /* Does the group's result for the root depend on an earlier failure? */
 bool lgt_attempt_taints(const lgt_attempt *attempt, uint16_t root);
 /* Would a group that writes a slot in place change elements of `inst` that another store or a recipe needs?  A group that

@@ -46,10 +46,11 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
 static void note_alike(const lgt_attempt *try, lgt_status status) {
   const lgt_map *map = try->binder->map;
   int n = try->group->nslot;
-  for (int i = 0; try->inst && i < n * map->local; i++) {
-    uint16_t rest = try->group->slot[i % n].rest;
-    if (try->inst[i] && rest != LGT_NONE && try->inst[i] == try->inst[i / n * n + rest])
-      try->inst[i]->alike = LGT_ALIKE_NEVER;
+  for (int s = 0; try->inst && s < n; s++) {
+    uint16_t rest = try->group->slot[s].rest;
+    for (int first = 0; first < n * map->local && rest != LGT_NONE; first += n)
+      if (try->inst[first + s] && try->inst[first + s] == try->inst[first + rest])
+        try->inst[first + s]->alike = LGT_ALIKE_NEVER;
   }
   for (int i = 0; try->inst && i < n * map->local; i++)
     if (try->inst[i] && try->inst[i]->alike == LGT_ALIKE_SOON)
@@ -268,17 +269,20 @@ void lgt_binder_fini(lgt_binder *binder) {
 
 /* What the group reads must be stored; with several domains also where another one may ask for it. */
 static lgt_status materialise_inputs(const lgt_attempt *try) {
+  const lgt_plan_notes *notes = try->group->notes;
   lgt_status status = LGT_OK;
+  bool any = false;
   for (int s = 0; s < try->group->nslot && !status; s++)
     if (try->group->slot[s].initial)
       status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
   if (lgt_map_whole(try->binder->map)) return status;
   if (!status) status = lgt_touches_make(try->binder, try->group);
-  for (int i = 0; i < try->group->notes->ntouch && !status; i++)
-    if (try->group->notes->touch[i].reads)
-      status = lgt_rescue_store(
-          try->binder,
-          lgt_attempt_store(try, try->group->notes->touched[try->group->notes->touch[i].root].root));
+  for (int i = 0; i < notes->ntouched && !status && !any; i++)
+    any = lgt_attempt_store(try, notes->touched[i].root)->recipe != NULL;
+  for (int i = 0; i < notes->ntouch && !status && any; i++)
+    if (notes->touch[i].reads)
+      status =
+          lgt_rescue_store(try->binder, lgt_attempt_store(try, notes->touched[notes->touch[i].root].root));
   return status;
 }
 

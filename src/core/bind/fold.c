@@ -301,6 +301,7 @@ static void results(const lgt_bound *bound, const lgt_fold *f, int point, lgt_in
   int first = point * bound->group->nslot;
   lgt_instance *away[2];
   of_slots(bound->points->private + first, f, from);
+  if (!bound->points->away) return;
   of_slots(bound->points->away + first, f, away);
   for (int k = 0; k < 2; k++)
     if (away[k]) from[k] = away[k];

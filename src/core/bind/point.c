@@ -601,10 +601,8 @@ lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_po
   if (!list_points(binder, bound->group, out)) return lgt_no_memory_to_launch();
   size_t bytes = ((size_t)out->count * n + 1) * sizeof *out->private;
   out->private = lgt_arena_alloc(&binder->arena, bytes);
-  out->away = lgt_arena_alloc(&binder->arena, bytes);
-  if (!out->private || !out->away) return out->count = 0, lgt_no_memory_to_launch();
-  memset(out->private, 0, bytes);
-  memset(out->away, 0, bytes);
+  out->away = bound->away ? lgt_arena_alloc(&binder->arena, bytes) : NULL;
+  if (!out->private || (bound->away && !out->away)) return out->count = 0, lgt_no_memory_to_launch();
   lgt_status status = LGT_OK;
   for (int i = 0; i < out->count && !status; i++) {
     status = lgt_fold_private(binder, bound, out, i, out->private + (size_t)i * n, &out->lacks);
@@ -616,7 +614,7 @@ lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_po
 void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_points *points) {
   for (int i = 0; i < points->count * group->nslot; i++) {
     lgt_instance_release(map, points->private[i]);
-    lgt_instance_release(map, points->away[i]);
+    if (points->away) lgt_instance_release(map, points->away[i]);
   }
 }
 
@@ -625,18 +623,18 @@ static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int poin
                             int nfold, lgt_instance **inst) {
   int n = bound->group->nslot;
   const lgt_points *points = bound->points;
-  lgt_instance **away = points->away + point * n;
+  lgt_instance **away = points->away ? points->away + point * n : NULL;
   lgt_status status =
       lgt_fold_clear(binder, bound, fold, nfold, &points->point[point], points->private + point * n);
   for (int s = 0; s < n && !status; s++) {
     inst[s] = instance_of(bound, points, point, s);
-    if (!away[s] || bound->fold[s]) continue;
+    if (!away || !away[s] || bound->fold[s]) continue;
     lgt_copy there = lgt_copy_of(inst[s], away[s], &inst[s]->rect);
     status = lgt_copy_submit(binder, &there, 1);
     inst[s] = away[s];
   }
   if (!status) status = point_task(binder, bound, points->point[point].colour, inst);
-  for (int s = 0; s < n && !status; s++) {
+  for (int s = 0; away && s < n && !status; s++) {
     if (!away[s] || !bound->fold[s]) continue;
     lgt_copy result = lgt_copy_of(inst[s], away[s], &inst[s]->rect);
     status = lgt_copy_submit(binder, &result, 1);

@@ -17,7 +17,8 @@ typedef struct lgt_points {
   int count;
   int lacks;              /* a slot for which there is no memory; -1: none */
   lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h) */
-  lgt_instance **away;    /* copies: of numbers, where the task works; of `private`, where that is folded */
+  lgt_instance **away;    /* of devices' tasks, else NULL: copies of numbers, where the task works; of `private`, where that is
+                             folded */
 } lgt_points;
 
 /* A group with instances for its slots: nslot for each local domain. */

@@ -53,13 +53,13 @@ const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group,
 
 int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t bytes = 0;
+  const uint64_t *kept = NULL;
   lgt_arena_reset(&binder->arena);
-  const uint64_t *kept = lgt_rescue_kept(binder, group, root);
-  if (!kept) return 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
     bool goes_on = slot->takes != LGT_NONE && group->slot[slot->takes].root == slot->root;
     uint16_t former = slot->saved != LGT_NONE ? slot->saved : goes_on ? slot->takes : LGT_NONE;
+    if (former != LGT_NONE && !kept && !(kept = lgt_rescue_kept(binder, group, root))) return 0;
     if (former != LGT_NONE && lgt_slots_have(kept, former)) {
       const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
       bytes += lgt_layout_bytes(l);

@@ -27,7 +27,7 @@ typedef struct lgt_selected lgt_selected; /* exchange.h */
 typedef struct lgt_recent {
   int64_t position;
   const lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
-  uint32_t *store;             /* owned; by root of the plan: the number of the store, if the group touches it, else 0 */
+  uint32_t *store;             /* owned; numbers of the stores that the group touches, as its notes list them */
   uint32_t gone;               /* of a store's end: the store's number, which a later store may have again */
 } lgt_recent;
 

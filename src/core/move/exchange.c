@@ -133,7 +133,8 @@ static lgt_status save_histories(lgt_exchange *x) {
   binder->agreed.exchanges++; /* from here on it can be undone */
   binder->nmove = binder->pieces.count = 0;
   for (int i = 0; i < x->nstore; i++) {
-    if (!lgt_store_replicas(binder->map, x->store[i])) return lgt_no_memory_to_launch();
+    if (!x->store[i]->replica && !lgt_store_replicas(binder->map, x->store[i]))
+      return lgt_no_memory_to_launch();
     lgt_store_begin_history(binder->map, x->store[i]);
     x->saved[i] = x->store[i]->history;
   }
@@ -280,16 +281,45 @@ static void note_acquired(lgt_exchange *x, int n, int domain) {
     if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
 }
 
+static lgt_use use_of(const lgt_exchange *x, int n, bool comes) {
+  return x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
+}
+
+/* Have all domains one instance of each store, as mostly, and no domain lacks what it should have? */
+static bool is_plain(const lgt_exchange *x) {
+  for (int n = 0; n < x->nstore; n++)
+    for (int d = 0; d < x->binder->map->local; d++) {
+      const lgt_replica *replica = &x->store[n]->replica[d];
+      if (replica->naside || replica->old.count || replica->absent.count) return false;
+    }
+  return true;
+}
+
+/* Is all that the exchange needs where it is to be, as mostly? */
+static bool suits_already(const lgt_exchange *x) {
+  lgt_map *map = x->binder->map;
+  bool good = !x->split;
+  for (int at = 0, d = 0, n = 0; at < map->local * x->nstore && good; at++) {
+    lgt_memory *memory = x->host ? map->memory : lgt_map_home(map, d);
+    if (x->cover[at].ndim >= 0)
+      good = lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use_of(x, n, x->gets[at]));
+    if (++n == x->nstore) n = 0, d++;
+  }
+  return good;
+}
+
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
+  x->lacks = x->plain = false;
+  if (suits_already(x)) return x->plain = is_plain(x), LGT_OK;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
   for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
     for (int d = 0; d < local && !status; d++) {
       int n = i % x->nstore, at = d * x->nstore + n;
       if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
       bool comes = gets(x, n, d);
-      lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
+      lgt_use use = use_of(x, n, comes);
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
       if (!x->split && lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use)) continue;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
@@ -530,7 +560,7 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
   for (int i = 0; i < move->count && good; i++) {
     if (piece[i].from == to) continue;
     lgt_instance *inst = holder(x, move->root, to, &piece[i].rect, false);
-    if (!inst) good = lgt_region_add(absent, &piece[i].rect);
+    if (!inst) good = lgt_region_add(absent, &piece[i].rect), x->plain = false;
     else if (absent->count) good = forget_absent(absent, &piece[i]);
     if (!inst || !good) continue;
     /* Of runs, too: what else the domain has of the rect has already been copied there. */
@@ -548,7 +578,7 @@ static bool any_absent(const lgt_exchange *x) {
 
 bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   const lgt_map *map = x->binder->map;
-  if (!any_absent(x)) return false;
+  if (x->plain || !any_absent(x)) return false;
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     const lgt_touch *t = &x->group->notes->touch[i];
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
@@ -600,12 +630,13 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
   int elem = lgt_dtype_size(root->dtype);
   uint64_t tag = lgt_message_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
+  lgt_status status = LGT_OK;
+  if (x->replays && x->record && lgt_record_carry(x, x->record, move, tag, &status)) return status;
   if (!move->sends && !note_arrival(x, move, piece)) return lgt_no_memory_to_launch();
   if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
   if (move->peer < 0) return copy_here(x, move, piece, move->to);
   lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
   if (!placed) return lgt_no_memory_to_launch();
-  lgt_status status = LGT_OK;
   int n = 0;
   for (; n < move->count && !status; n++) {
     placed[n] = piece[n];
@@ -736,18 +767,9 @@ static bool write_all(lgt_exchange *x) {
   return true;
 }
 
-/* Have all domains one instance of each store, as mostly, and no domain lacks what it should have? */
-static bool is_plain(const lgt_exchange *x) {
-  for (int n = 0; n < x->nstore; n++)
-    for (int d = 0; d < x->binder->map->local; d++) {
-      const lgt_replica *replica = &x->store[n]->replica[d];
-      if (replica->naside || replica->old.count || replica->absent.count) return false;
-    }
-  return true;
-}
-
 lgt_status lgt_exchange_end(lgt_exchange *x) {
-  bool replays = x->record && x->replays && !x->binder->check, plain = is_plain(x);
+  bool replays = x->record && x->replays && !x->binder->check, plain = x->plain || is_plain(x);
+  lgt_assert(!x->binder->check || plain == is_plain(x));
   int64_t versions = x->binder->agreed.versions;
   end_consolidation(x);
   if (replays) lgt_record_finish(x, x->record);

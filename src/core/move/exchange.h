@@ -39,6 +39,7 @@ typedef struct lgt_exchange {
   bool replays;       /* the record is of an earlier exchange that began like this one */
   bool known; /* what instances must have room for: it was told, or is as before (room.h); `cover`, `spare` and `written` stay */
   bool lacks; /* not all instances could be acquired */
+  bool plain; /* all domains have one instance of each store, with the newest elements of all that they should have */
   bool split; /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */

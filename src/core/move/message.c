@@ -34,17 +34,8 @@ struct lgt_job_message {
 
 static const char *const message_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
 
-/* Bytes: from which on a message goes to its place at once; up to which the submitting thread packs by itself, unless more than
- * the last number are on their way. */
-enum { DIRECT = 1 << 20, SMALL = 32 << 10, MOST_EAGER = 16 << 20 };
-
-/* A small message that is on its way, whose task is done. */
-struct lgt_eager {
-  lgt_eager *next;
-  lgt_pending *pending;
-  size_t bytes;
-  char data[];
-};
+/* Bytes from which on a message goes to its place at once. */
+enum { DIRECT = 1 << 20 };
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory for a message"); }
 
@@ -65,16 +56,10 @@ static void copy_small(const lgt_binder *binder, const struct lgt_job_message *p
 }
 
 static void pack_and_send(lgt_binder *binder, const struct lgt_job_message *p, bool good) {
-  lgt_peers *peers = binder->peers;
-  lgt_eager *eager = lgt_blocks_take(&binder->blocks, sizeof *eager + p->bytes);
-  if (!eager) return peers->abort(peers, "out of memory for a message");
+  lgt_eager *eager = lgt_eager_new(binder, p->bytes);
+  if (!eager) return;
   if (good) copy_small(binder, p, eager->data);
-  eager->bytes = p->bytes;
-  eager->pending = peers->send(peers, p->peer, p->tag, eager->data, good ? p->bytes : 0);
-  if (!eager->pending) peers->abort(peers, lgt_message());
-  eager->next = binder->eager;
-  binder->eager = eager;
-  binder->eager_bytes += (int64_t)p->bytes;
+  lgt_eager_send(binder, eager, p->peer, p->tag, good);
 }
 
 /* The end of the messages of a task, for the profile. */
@@ -88,21 +73,6 @@ static void send_small(lgt_binder *binder, lgt_job *job, bool good) {
   for (const struct lgt_job_message *p = job->message; p; p = p->another) pack_and_send(binder, p, good);
   report_end(binder, job);
   lgt_exec_finish(binder->exec, &job->task, NULL);
-}
-
-static bool finish_eager(lgt_binder *binder) {
-  bool some = false, intact;
-  for (lgt_eager **link = &binder->eager, *eager; (eager = *link);) {
-    if (!binder->peers->done(binder->peers, eager->pending, &intact)) {
-      link = &eager->next;
-      continue;
-    }
-    *link = eager->next;
-    binder->eager_bytes -= (int64_t)eager->bytes;
-    lgt_blocks_give(&binder->blocks, eager, sizeof *eager + eager->bytes);
-    some = true;
-  }
-  return some;
 }
 
 /* ---- looking after messages ------------------------------------------------------------------------- */
@@ -138,14 +108,18 @@ static bool done_many(lgt_peers *peers, struct lgt_job_message *p, bool *intact)
   return all;
 }
 
+static void log_message(const struct lgt_job_message *p, bool good) {
+  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", message_name[p->kind], p->bytes, p->peer,
+          (unsigned long long)p->tag, good ? "" : ", without contents");
+}
+
 static void report_begin(const lgt_binder *binder, const lgt_job *job, bool good) {
   for (struct lgt_job_message *p = job->message; p; p = p->another) {
     if (binder->profile)
       p->number =
           lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
                             p->bytes, p->peer, (unsigned long long)p->tag);
-    lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", message_name[p->kind], p->bytes, p->peer,
-            (unsigned long long)p->tag, good ? "" : ", without contents");
+    log_message(p, good);
   }
 }
 
@@ -199,7 +173,7 @@ static bool done_small(lgt_peers *peers, struct lgt_job_message *first, bool *in
 }
 
 static bool finish(lgt_binder *binder) {
-  bool some = finish_eager(binder);
+  bool some = lgt_eager_finish(binder);
   for (lgt_job **link = &binder->underway; *link;) {
     lgt_job *job = *link;
     bool intact = true;
@@ -279,7 +253,7 @@ void lgt_message_begin(lgt_binder *binder) {
 }
 
 static bool none_is_left(void *context) {
-  finish_eager(context);
+  lgt_eager_finish(context);
   return !((const lgt_binder *)context)->eager;
 }
 
@@ -431,33 +405,22 @@ static int64_t piece_size(const lgt_piece *piece) {
   return lgt_elements(&piece->rect, piece->runs, piece->along);
 }
 
-/* May the submitting thread pack or unpack the pieces by itself?  What is unpacked goes to one instance. */
-static bool is_small(lgt_binder *binder, const lgt_piece *piece, int n, size_t bytes, bool sends) {
-  bool small = bytes <= SMALL && complete(piece, n) && !lgt_random_choice(&binder->jitter);
-  for (int i = 0; i < n && small; i++)
-    small = lgt_instance_on_host(piece[i].inst) && (sends || piece[i].inst == piece->inst);
-  return small;
-}
-
-/* Bytes of a small message of n pieces: itself, its copies, and the buffer of what is received. */
+/* Bytes of a small message: itself, its copies, and the buffer of what is received. */
 static size_t small_size(const struct lgt_job_message *p, int n) {
   return sizeof *p + (size_t)n * sizeof(lgt_copy) + (p->kind == SEND ? 0 : p->bytes);
 }
 
 /* The message itself, and what it packs or unpacks.  What is received may arrive before the task begins. */
-static void fill_small(lgt_binder *binder, struct lgt_job_message *own, const lgt_piece *piece, int n) {
-  bool sends = own->kind == SEND;
-  int64_t at = 0;
+static void fill_small(lgt_binder *binder, struct lgt_job_message *own, const lgt_small *small,
+                       lgt_instance *const *inst) {
+  int n = own->ncopy = small->n;
   own->copy = (lgt_copy *)(own + 1);
+  memcpy(own->copy, small->copy, (size_t)n * sizeof *own->copy);
   for (int i = 0; i < n; i++) {
-    const lgt_piece *from = &piece[i];
-    own->copy[own->ncopy++] =
-        sends ? (lgt_copy){from->inst, NULL, from->rect, -1, at, from->runs, from->along, NULL}
-              : (lgt_copy){NULL, from->inst, from->rect, at, -1, from->runs, from->along, NULL};
-    lgt_runs_retain(from->runs);
-    at += piece_size(from);
+    *(small->sends ? &own->copy[i].from : &own->copy[i].to) = inst[i];
+    lgt_runs_retain(own->copy[i].runs);
   }
-  if (sends) return;
+  if (small->sends) return;
   own->data = (char *)(own->copy + n);
   own->pending = binder->peers->recv(binder->peers, own->peer, own->tag, own->data, own->bytes);
   if (!own->pending) binder->peers->abort(binder->peers, lgt_message());
@@ -470,38 +433,43 @@ static bool touches(const lgt_job *job, const lgt_instance *inst) {
 }
 
 /* A further message of the task that may be joined.  False: it is not of the same instances, or there is no memory. */
-static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece, int n) {
+static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_small *small,
+                 lgt_instance *const *inst) {
   struct lgt_job_message *first = binder->joinable ? binder->joinable->message : NULL, *own;
   bool may = first && first->kind == p->kind;
-  for (int i = 0; i < n && may; i++) may = touches(binder->joinable, piece[i].inst);
-  if (!may || !(own = lgt_blocks_take(&binder->blocks, small_size(p, n)))) return false;
+  for (int i = 0; i < small->n && may; i++) may = touches(binder->joinable, inst[i]);
+  if (!may || !(own = lgt_blocks_take(&binder->blocks, small_size(p, small->n)))) return false;
   *own = *p;
   struct lgt_job_message **last = &first->another;
   while (*last) last = &(*last)->another;
   *last = own;
-  fill_small(binder, own, piece, n);
+  fill_small(binder, own, small, inst);
   return true;
 }
 
 /* A small message: one task, which packs or unpacks it, too.  The next messages of the same instances may join it, until
  * another task is submitted. */
-static lgt_status submit_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece,
-                               int n) {
-  bool sends = p->kind == SEND;
+lgt_status lgt_message_small(lgt_binder *binder, const lgt_small *small, lgt_instance *const *inst,
+                             uint64_t tag) {
+  bool sends = small->sends;
+  struct lgt_job_message p = {
+      .kind = sends ? SEND : RECV, .peer = small->peer, .tag = tag, .bytes = small->bytes};
   void *memory;
-  if (join(binder, p, piece, n)) return LGT_OK;
+  if (sends) binder->sent += (int64_t)p.bytes, binder->messages++;
+  if (lgt_small_send_at_once(binder, small, inst, tag)) return log_message(&p, true), LGT_OK;
+  if (join(binder, &p, small, inst)) return LGT_OK;
   lgt_status status = lgt_message_flush(binder);
-  lgt_job_size size = {.instances = n, .bytes = small_size(p, n)};
+  lgt_job_size size = {.instances = small->n, .bytes = small_size(&p, small->n)};
   lgt_job *job = status ? NULL : lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
   job->message = memory;
-  *job->message = *p;
-  for (int i = 0; i < n; i++)
-    if (!touches(job, piece[i].inst)) job->touched[job->ntouched++] = lgt_instance_retain(piece[i].inst);
-  fill_small(binder, job->message, piece, n);
+  *job->message = p;
+  for (int i = 0; i < small->n; i++)
+    if (!touches(job, inst[i])) job->touched[job->ntouched++] = lgt_instance_retain(inst[i]);
+  fill_small(binder, job->message, small, inst);
   job->nread = sends ? job->ntouched : 0;
   job->task.outside = &binder->messaging;
-  job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
+  job->task.label = (lgt_label){.category = "message", .name = message_name[p.kind], .line = binder->where};
   binder->joinable = job; /* with refs of its own to the instances */
   return LGT_OK;
 }
@@ -554,22 +522,36 @@ static lgt_status copy_pieces(lgt_binder *binder, const lgt_piece *piece, int n,
   return status;
 }
 
+/* Does the message go as a small one? */
+static bool goes_small(lgt_binder *binder, const struct lgt_job_message *p, const lgt_piece *piece, int n,
+                       int elem, lgt_status *status) {
+  if (p->bytes > LGT_SMALL_MOST || !complete(piece, n)) return false;
+  lgt_small *small = lgt_arena_alloc(&binder->arena, lgt_small_size(n));
+  lgt_instance **inst = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *inst);
+  if (!small || !inst) return false;
+  lgt_small_make(small, p->peer, p->kind == SEND, piece, n, elem);
+  for (int i = 0; i < n; i++) inst[i] = piece[i].inst;
+  if (!lgt_small_may_go(binder, small, inst)) return false;
+  *status = lgt_message_small(binder, small, inst, p->tag);
+  return true;
+}
+
 lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n,
                             int elem) {
   int64_t count = elements(piece, n);
   struct lgt_job_message p = {.kind = SEND, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
+  lgt_status status;
+  if (goes_small(binder, &p, piece, n, elem, &status)) return status;
   binder->sent += count * elem;
   binder->messages++;
   if (!complete(piece, n)) {
     p.poisoned = true;
     return submit(binder, &p, NULL, NULL, false);
   }
-  if (binder->eager_bytes < MOST_EAGER && is_small(binder, piece, n, p.bytes, true))
-    return submit_small(binder, &p, piece, n);
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   p.poisoned = !buffer;
   p.data = buffer ? buffer->data : NULL;
-  lgt_status status = buffer ? copy_pieces(binder, piece, n, buffer, 0, true) : LGT_OK;
+  status = buffer ? copy_pieces(binder, piece, n, buffer, 0, true) : LGT_OK;
   if (!status) status = submit(binder, &p, buffer, NULL, false);
   lgt_instance_release(binder->map, buffer);
   return status;
@@ -586,12 +568,13 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);
     return submit(binder, &p, piece->inst, NULL, true);
   }
-  if (is_small(binder, piece, n, p.bytes, false)) return submit_small(binder, &p, piece, n);
+  lgt_status status;
+  if (goes_small(binder, &p, piece, n, elem, &status)) return status;
   lgt_instance *buffer = complete(piece, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
   p.data = buffer ? buffer->data : NULL;
   p.poisoned = !buffer;
   if (!buffer) p.bytes = 0;
-  lgt_status status = submit(binder, &p, buffer, NULL, true);
+  status = submit(binder, &p, buffer, NULL, true);
   if (!status && buffer) status = copy_pieces(binder, piece, n, buffer, 0, false);
   lgt_instance_release(binder->map, buffer);
   return status;

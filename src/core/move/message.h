@@ -3,11 +3,10 @@
  * The elements to be sent are packed into a buffer first, and only this buffer waits until the message is on its way:
  * so every task waits for tasks that are earlier in the stream, on whatever rank, and there are no circles.  Received
  * elements go to a buffer, too, so that they can arrive while the instance is still in use; only a large contiguous
- * piece goes to its place at once.  Small messages, one behind the other, that are all sent from or all received into
- * the same instances are one task, done by the submitting thread: to send them is to pack them and hand them over, and
- * a receive begins when it is listed, before its elements can be unpacked.  The tag of a
- * message is made of the *exchange* to which it belongs (a position in the stream) and its place there, so both sides
- * know the tag.
+ * piece goes to its place at once.  Small messages (small.h), one behind the other, that are all sent from or all received
+ * into the same instances are one task, done by the submitting thread: to send them is to pack them and hand them over,
+ * and a receive begins when it is listed, before its elements can be unpacked.  The tag of a message is made of the
+ * *exchange* to which it belongs (a position in the stream) and its place there, so both sides know the tag.
  *
  * A message is sent whatever happened.  If its elements failed, or there is no memory to send from, the message goes
  * without contents; a message for which the receiver has no memory is received and dropped.  So which messages there
@@ -19,6 +18,7 @@
 #define LGT_MESSAGE_H
 
 #include "move/job.h"
+#include "move/small.h"
 
 /* Numbers to be sent to a rank, or received from one. */
 typedef struct lgt_numbers {
@@ -39,6 +39,8 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
 /* Submit one message of n pieces, which lie (recv: will lie) in instances. */
 lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
 lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
+/* The same, of a small message that may go. */
+lgt_status lgt_message_small(lgt_binder *binder, const lgt_small *small, lgt_instance *const *inst, uint64_t tag);
 /* Submit the task of the last small messages, if it is not yet: a caller must do so after its last message.  (Any other task
  * that is submitted comes behind it, too.) */
 lgt_status lgt_message_flush(lgt_binder *binder);

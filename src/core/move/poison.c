@@ -115,15 +115,14 @@ static bool remember(lgt_binder *binder, lgt_recent recent) {
 }
 
 void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
-  int n = group->plan->nroot;
+  const lgt_plan_notes *notes = group->notes;
   if (lgt_map_whole(binder->map) || !binder->njob) return;
-  uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);
+  uint32_t *store = lgt_mem_alloc(((size_t)notes->ntouched + 1) * sizeof *store);
   if (!store) {
     lgt_job_retire(binder, true);
     return;
   }
-  const lgt_plan_notes *notes = group->notes;
-  for (int i = 0; i < notes->ntouched; i++) store[notes->touched[i].root] = root[notes->touched[i].root];
+  for (int i = 0; i < notes->ntouched; i++) store[i] = root[notes->touched[i].root];
   if (remember(binder, (lgt_recent){binder->agreed.position, group, store, 0})) lgt_plan_retain(group->plan);
   else lgt_mem_free(store);
 }
@@ -143,6 +142,14 @@ void lgt_poison_forget(lgt_binder *binder, int64_t position) {
   if (n) memmove(binder->recent, binder->recent + n, (size_t)binder->nrecent * sizeof *binder->recent);
 }
 
+/* The number of the store that was a root of the group's plan; 0: the group does not touch it. */
+static uint32_t store_of(const lgt_recent *t, uint16_t root) {
+  const lgt_plan_notes *notes = t->group->notes;
+  for (int i = 0; i < notes->ntouched; i++)
+    if (notes->touched[i].root == root) return t->store[i];
+  return 0;
+}
+
 /* Which stores are `bad` (by number) after a group, given those that are before it. */
 static bool taint_through(const lgt_recent *t, bool *bad, int64_t *position) {
   const lgt_plan_group *group = t->group;
@@ -150,15 +157,16 @@ static bool taint_through(const lgt_recent *t, bool *bad, int64_t *position) {
   bool any = false;
   if (!group) return bad[t->gone] = false, true;
   for (int s = 0; s < group->nslot; s++) {
-    position[s] = group->slot[s].initial && bad[t->store[group->slot[s].root]] ? 0 : LGT_TAINT_NONE;
+    position[s] = group->slot[s].initial && bad[store_of(t, group->slot[s].root)] ? 0 : LGT_TAINT_NONE;
     any |= position[s] == 0;
   }
-  for (int r = 0; r < group->plan->nroot; r++) any |= bad[t->store[r]]; /* one that it overwrites, perhaps */
+  const lgt_plan_notes *notes = group->notes;
+  for (int i = 0; i < notes->ntouched; i++) any |= bad[t->store[i]]; /* one that it overwrites, perhaps */
   if (!any) return true;
   if (!lgt_taint_find(&taint, group, position)) return false;
-  for (int r = 0; r < group->plan->nroot; r++)
-    if (t->store[r] && writes(group, r))
-      bad[t->store[r]] = lgt_taint_of_root(&taint, (uint16_t)r) != LGT_NONE;
+  for (int i = 0; i < notes->ntouched; i++)
+    if (writes(group, notes->touched[i].root))
+      bad[t->store[i]] = lgt_taint_of_root(&taint, notes->touched[i].root) != LGT_NONE;
   lgt_taint_fini(&taint);
   return true;
 }
@@ -175,8 +183,8 @@ void lgt_poison_group(lgt_binder *binder, int64_t position, lgt_failure *failure
   for (int i = 0; i < binder->nrecent && good; i++) {
     const lgt_recent *t = &binder->recent[i];
     if (t->position > position || !t->group) good = taint_through(t, bad, positions);
-    for (int r = 0; t->group && t->position == position && r < t->group->plan->nroot; r++)
-      if (t->store[r]) bad[t->store[r]] = writes(t->group, r);
+    for (int k = 0; t->group && t->position == position && k < t->group->notes->ntouched; k++)
+      bad[t->store[k]] = writes(t->group, t->group->notes->touched[k].root);
   }
   for (uint32_t i = 1; i < n && good; i++) {
     lgt_store *store = bad[i] ? lgt_store_at(binder->stores, i) : NULL;

@@ -21,6 +21,7 @@ struct lgt_record {
   past *store;
   lgt_move *move; /* with their pieces from 0 on */
   lgt_piece *piece;
+  lgt_small **small; /* by move: as it goes if it is a small message; NULL: it is none */
   bool *gets;
 };
 
@@ -86,13 +87,63 @@ static bool is_worth_it(const lgt_exchange *x) {
   return rests_on_more(x) == LGT_EXCHANGES_REPLAYED && (unlike < UNLIKE || unlike % SELDOM == 0);
 }
 
+static int elem_of(const lgt_exchange *x, const lgt_move *move) {
+  return lgt_dtype_size(lgt_layout_at(x->binder->stores, x->store[move->root]->layout)->dtype);
+}
+
+/* The bytes of a move as a small message; 0: it is none. */
+static size_t small_size(const lgt_exchange *x, const lgt_move *move) {
+  const lgt_piece *piece = x->binder->pieces.piece + move->first;
+  int64_t bytes = 0;
+  if (move->peer < 0 || move->to == LGT_NOBODY) return 0;
+  for (int i = 0; i < move->count; i++) {
+    if (piece[i].runs) return 0;
+    bytes += lgt_rect_size(&piece[i].rect) * elem_of(x, move);
+  }
+  return bytes <= LGT_SMALL_MOST ? lgt_small_size(move->count) : 0;
+}
+
+static void make_small(const lgt_exchange *x, lgt_record *r, char *memory) {
+  for (int i = 0; i < r->nmove; i++) {
+    const lgt_move *move = &r->move[i];
+    size_t size = small_size(x, move);
+    r->small[i] = size ? (lgt_small *)memory : NULL;
+    if (size)
+      lgt_small_make(r->small[i], move->peer, move->sends, r->piece + move->first, move->count,
+                     elem_of(x, move));
+    memory += size;
+  }
+}
+
+bool lgt_record_carry(const lgt_exchange *x, const lgt_record *r, const lgt_move *move, uint64_t tag,
+                      lgt_status *status) {
+  enum { FEW = 8 };
+  lgt_instance *inst[FEW];
+  const lgt_store *store = x->store[move->root];
+  const lgt_piece *piece = r->piece + move->first;
+  const lgt_small *small = r->small[move - x->binder->move];
+  bool good = small && small->n <= FEW && !x->lacks && !(move->sends && store->failure);
+  for (int i = 0; good && i < small->n; i++) {
+    int domain = (move->sends ? piece[i].from : move->to) - x->binder->map->first;
+    const lgt_replica *replica = &store->replica[piece[i].rect.ndim ? domain : 0];
+    inst[i] = replica->inst;
+    good = inst[i] && !replica->naside && !replica->old.count && !replica->absent.count &&
+           lgt_rect_contains(&inst[i]->rect, &piece[i].rect);
+  }
+  if (!good || !lgt_small_may_go(x->binder, small, inst)) return false;
+  *status = lgt_message_small(x->binder, small, inst, tag);
+  return true;
+}
+
 lgt_record *lgt_record_begin(const lgt_exchange *x) {
   const lgt_binder *binder = x->binder;
   lgt_plan_notes *notes = x->group->notes;
   size_t stores = (size_t)x->nstore * sizeof(past), moves = (size_t)binder->nmove * sizeof(lgt_move),
          pieces = (size_t)binder->pieces.count * sizeof(lgt_piece),
-         gets = (size_t)binder->map->local * (size_t)x->nstore;
-  lgt_record *r = is_worth_it(x) ? lgt_mem_alloc(sizeof *r + stores + pieces + moves + gets) : NULL;
+         messages = (size_t)binder->nmove * sizeof(lgt_small *),
+         gets = (size_t)binder->map->local * (size_t)x->nstore, size = stores + pieces + moves + messages;
+  for (int i = 0; i < binder->nmove; i++) size += small_size(x, &binder->move[i]);
+  lgt_record *r = is_worth_it(x) ? lgt_mem_alloc(sizeof *r + size + gets) : NULL;
   if (!r) return NULL;
   *r = (lgt_record){.forgets = binder->forgets,
                     .nstore = x->nstore,
@@ -100,12 +151,14 @@ lgt_record *lgt_record_begin(const lgt_exchange *x) {
                     .npiece = binder->pieces.count};
   r->store = (past *)(r + 1);
   r->piece = (lgt_piece *)(r->store + r->nstore);
-  r->move = (lgt_move *)(r->piece + r->npiece);
-  r->gets = (bool *)(r->move + r->nmove);
+  r->small = (lgt_small **)(r->piece + r->npiece);
+  r->gets = (bool *)(r + 1) + size;
+  r->move = (lgt_move *)(r->gets - moves);
   for (int i = 0; i < r->nstore; i++)
     r->store[i] = (past){.before = x->saved[i], .begun = x->store[i]->history, .key = x->store[i]->key};
   if (moves) memcpy(r->move, binder->move, moves);
   if (pieces) memcpy(r->piece, binder->pieces.piece, pieces);
+  make_small(x, r, (char *)(r->small + r->nmove));
   memcpy(r->gets, x->gets, gets);
   lgt_mem_free(notes->recorded[LGT_RECORDS - 1]);
   memmove(notes->recorded + 1, notes->recorded, (LGT_RECORDS - 1) * sizeof *notes->recorded);

@@ -3,7 +3,8 @@
  * What moves for a group, and what becomes of the histories and key partitions of the stores that it touches,
  * follows from the group and from these histories and keys as they were before.  All of them are interned: two
  * stores have the same past exactly when the pointers are equal.  So a group keeps a few *records*, each of the
- * pointers that an exchange found, of the moves that it listed, and of the pointers that it left behind.  An
+ * pointers that an exchange found, of the moves that it listed, small messages among them ready to go (small.h), and of
+ * the pointers that it left behind.  An
  * exchange that finds its stores as a record has them takes over what came of it: it *replays* the record.
  *
  * The result is the same with and without a record, so it is each rank's own affair whether there is one.  There
@@ -23,6 +24,10 @@
 lgt_record *lgt_record_find(const lgt_exchange *exchange);
 /* Take the record's moves and histories over. */
 bool lgt_record_replay(lgt_exchange *exchange, const lgt_record *record);
+/* Submit a move of an exchange that replays a record, if it is a small message whose pieces are in the only instances that
+ * domains have of them, as mostly: then the record has it ready.  False: nothing has happened. */
+bool lgt_record_carry(const lgt_exchange *exchange, const lgt_record *record, const lgt_move *move, uint64_t tag,
+                      lgt_status *status);
 /* The exchange has begun without a record: record what it has done so far.  NULL: it is not worth it, or there is
  * no memory. */
 lgt_record *lgt_record_begin(const lgt_exchange *exchange);

@@ -214,9 +214,9 @@ int lgt_window_cut(lgt_window *window, lgt_stores *stores, bool forced, int *per
   int n = window->count;
   *period = 0;
   if (forced || n == 0) return n;
-  for (; window->formed < n; window->formed++)
-    window->form_token[window->formed] = form_token_of(stores, &window->call[window->formed]);
   int end = end_of_loop(window->token, n, period);
+  for (; !end && window->formed < n; window->formed++)
+    window->form_token[window->formed] = form_token_of(stores, &window->call[window->formed]);
   if (!end) end = end_of_loop(window->form_token, n, period); /* of which each turn has slices of its own */
   if (end) return end;
   *period = 0;
