@@ -491,18 +491,22 @@ def fusion(bench):
 
 
 def traffic(bench):
-    """What rank 1 of 4 sends in an iteration: bytes, and messages with collectives among them."""
+    """What rank 1 of 4 sends in an iteration: bytes, and messages with collectives among them; and if no rank computes what
+    others do, too."""
     rows, data = [], {}
     for name in ITERATIONS:
-        try:
-            each = each_iteration(bench, name, ["-n", "4", "--cpus", "1", "--all-output"], 1)
-        except (OSError, RuntimeError, ValueError) as error:
-            bench.failures.append(f"traffic of {name}: {error}")
-            continue
-        data[name] = each
-        rows.append([name, " ".join(a.format("") for a in ITERATIONS[name][0] if "{" not in a),
-                     figure(each["bytes_sent"]), figure(each["messages_sent"])])
-    return table(["an iteration of", "arguments", "bytes sent", "messages"], rows), data
+        row = [name, " ".join(a.format("") for a in ITERATIONS[name][0] if "{" not in a)]
+        for widen, label in (("20", name), ("0", name + ", no margins")):
+            try:
+                each = each_iteration(bench, name, ["-n", "4", "--cpus", "1", "--all-output", "--widen", widen], 1)
+            except (OSError, RuntimeError, ValueError) as error:
+                bench.failures.append(f"traffic of {label}: {error}")
+                break
+            data[label] = each
+            row += [figure(each[key]) for key in ("bytes_sent", "messages_sent", "tasks")]
+        rows.append(row + ["-"] * (8 - len(row)))
+    return table(["an iteration of", "arguments", "bytes sent", "messages", "tasks", "without margins: bytes", "messages", "tasks"],
+                 rows), data
 
 
 def scale(bench):

@@ -129,6 +129,10 @@ static void random_scene(scene *s, uint32_t root, bool written) {
     s->align.below[d] = random_below(3), s->align.above[d] = random_below(3);
   }
   s->launch = random_tiling(ndim, extent);
+  if (written || s->launch->kind != LGT_PARTITION_TILING || random_below(4)) return;
+  int64_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
+  for (int d = 0; d < ndim; d++) below[d] = random_below(4), above[d] = random_below(4);
+  s->launch = lgt_partition_widened(&partitions, s->launch, below, above);
 }
 
 /* ---- counting --------------------------------------------------------------------------------------- */

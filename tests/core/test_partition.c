@@ -225,6 +225,35 @@ static int64_t surface(int ndim, const int64_t *extent, const int *grid) {
   return total;
 }
 
+/* A margin is within the space, and around nothing there is none. */
+TEST(margins_reach_into_other_tiles) {
+  for (int round = 0; round < 3000; round++) {
+    int ndim;
+    int64_t extent[LGT_MAX_DIM] = {1, 1, 1, 1, 1, 1}, below[LGT_MAX_DIM] = {0}, above[LGT_MAX_DIM] = {0};
+    random_extents(&ndim, extent);
+    const lgt_partition *p = lgt_partition_natural(&partitions, ndim, extent, 0, 1 + random_below(8), 1);
+    if (p->kind != LGT_PARTITION_TILING) continue;
+    bool any = false;
+    for (int d = 0; d < ndim; d++) {
+      below[d] = random_below(4) * random_below(3);
+      above[d] = random_below(4) * random_below(3);
+      any |= p->grid[d] > 1 && (below[d] || above[d]);
+    }
+    const lgt_partition *wide = lgt_partition_widened(&partitions, p, below, above);
+    CHECK(wide && (wide == p) == !any && wide->widened == any);
+    CHECK(wide == lgt_partition_widened(&partitions, p, below, above));
+    CHECK(lgt_partition_same_owners(wide, p) && wide->ncolour == p->ncolour);
+    for (int c = 0; c < p->ncolour; c++) {
+      lgt_rect tile = lgt_partition_rect(p, c), r = lgt_partition_rect(wide, c);
+      for (int d = 0; d < ndim; d++) {
+        int64_t lo = tile.lo[d] - below[d], hi = tile.hi[d] + above[d];
+        if (p->grid[d] == 1) lo = 0, hi = extent[d];
+        CHECK(r.lo[d] == (lo < 0 ? 0 : lo) && r.hi[d] == (hi > extent[d] ? extent[d] : hi));
+      }
+    }
+  }
+}
+
 TEST(natural_partitions_are_few_large_and_compact) {
   for (int round = 0; round < 3000; round++) {
     int ndim;
@@ -313,6 +342,7 @@ int main(void) {
   RUN(lists_of_boxes_may_overlap);
   RUN(every_colour_has_one_domain);
   RUN(owners_are_found_at_once);
+  RUN(margins_reach_into_other_tiles);
   RUN(natural_partitions_are_few_large_and_compact);
   RUN(outer_dimensions_are_cut_first);
   RUN(memory_may_run_out);

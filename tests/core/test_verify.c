@@ -90,6 +90,24 @@ TEST(plans) {
   lgt_close(rt);
 }
 
+/* Two turns, of which the second reads what the first has written one place further on. */
+TEST(margins) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", "domains", "2", "min_tile", "1", "widen", "1000", NULL));
+  lgt_id x = vector(), y = apply("a1 c2 mul =0", x, 0), z = array_of(rt, LGT_FLOAT64, 1, (int64_t[]){N - 1});
+  lgt_id low = slice_of(rt, x, 0, 0, N - 1, 1), high = slice_of(rt, z, 0, 1, N - 2, 1),
+         w = array_of(rt, LGT_FLOAT64, 1, (int64_t[]){N - 2}), rest = slice_of(rt, low, 0, 0, N - 2, 1);
+  CHECK(y && !lgt_fence(rt));
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, slice_of(rt, z, 0, 0, N - 2, 1), rest);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, w, high);
+  CHECK(!lgt_fence(rt));
+  lgt_plan *plan = NULL;
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++)
+    if (rt->fuser.table[i] && rt->fuser.table[i]->ncall == 2) plan = rt->fuser.table[i];
+  CHECK(plan && plan->group[0].turns == 2);
+  PLANT(plan, plan->call[0].wide, plan->call[0].launch, "call 1 reads what another tile has of call 0");
+  lgt_close(rt);
+}
+
 TEST(recipes) {
   lgt_plan *plan = open_with_recipe();
   CHECK(plan);
@@ -254,6 +272,7 @@ TEST(windows) {
 
 int main(void) {
   RUN(plans);
+  RUN(margins);
   RUN(recipes);
   RUN(the_order_of_loops);
   RUN(the_order_within_a_loop);

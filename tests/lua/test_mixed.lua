@@ -61,6 +61,78 @@ end
 
 local fused = groups_of(10, function() return np.ones(30) + 1 + 1 end) < 2
 
+-- Iterations that read their neighbours' results: domains compute these, too, instead of asking for them.
+local programs = {
+  ["a grid in place"] = function(turns)
+    local grid = (np.arange(30 * 20) % 13):reshape(30, 20) + 0.0
+    local center = grid["2:-2, 2:-2"]
+    for _ = 1, turns do
+      local sum = grid[":-3, 2:-2"] + grid["3:, 2:-2"] + 2 * grid["2:-2, 3:"] - grid["2:-2, :-3"]
+      center["..."] = 0.25 * sum
+    end
+    return grid
+  end,
+  ["two grids in turn"] = function(turns)
+    local a, b = (np.arange(40 * 10) % 7):reshape(40, 10) + 0.0, np.ones(40, 10)
+    for _ = 1, turns do
+      b["3:-3, :"] = 0.5 * (a[":-5, :"] + a["5:, :"]) - a["3:-3, :"]
+      a["3:-3, :"] = 0.5 * (b["2:-4, :"] + b["4:-2, :"])
+    end
+    return a
+  end,
+  ["upwind, by whole points"] = function(turns)
+    local x = np.arange(120) * 1.0
+    for _ = 1, turns do
+      local y = np.zeros(120)
+      y["4::3"] = x["4::3"] + 0.5 * x["1:-6:3"]
+      x = y
+    end
+    return x
+  end,
+}
+
+for name, program in pairs(programs) do
+  check.case("in margins: " .. name, function()
+    local found, groups = {}, {}
+    for i, widen in ipairs { 0, 20, 10 ^ 6 } do
+      lgt.options { widen = widen }
+      program(12)
+      lgt.fence()
+      local before = lgt.stats().fused_groups
+      found[i] = program(12):totable()
+      groups[i] = lgt.stats().fused_groups - before
+      check.equal(found[i], found[1])
+    end
+    lgt.options { widen = 20 }
+    check.that(not fused or name:find "upwind" or groups[2] < groups[1] - 5, table.concat(groups, ", "))
+  end)
+end
+
+check.case("what was made in margins can be asked for", function()
+  local x, kept = np.arange(60) * 1.0, {}
+  lgt.options { widen = 10 ^ 6 }
+  local inner = x["2:-2"]
+  for turn = 1, 9 do
+    local sum = x[":-3"] + x["3:"]
+    kept[turn] = sum * 2
+    inner["..."] = sum / 2
+  end
+  lgt.flush()
+  local y = {}
+  for i = 1, 60 do y[i] = i - 1 end
+  for turn = 1, 9 do
+    local sum, twice = {}, {}
+    for i = 1, 58 do
+      sum[i] = y[i] + y[i + 2]
+      twice[i] = sum[i] * 2
+    end
+    for i = 1, 58 do y[i + 1] = sum[i] / 2 end
+    check.equal(kept[turn]:totable(), twice)
+  end
+  lgt.options { widen = 20 }
+  check.equal(x:totable(), y)
+end)
+
 -- What is read comes to the tiles of what is written, instead of being worked on by one owner, and then by all.
 check.case("rows become columns", function()
   local n = 60

@@ -36,10 +36,10 @@ def halos(n, m, grid, ranks, local=1):
     return sent
 
 
-def steps(text, ranks, expected, local=1):
+def steps(text, ranks, expected, local=1, options=("--widen=0",)):
     """In each step of the script every rank sends so many bytes."""
     def check():
-        got = measured(text, ranks, local)
+        got = measured(text, ranks, local, options=options)
         if isinstance(got, str):
             return got
         return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
@@ -68,6 +68,48 @@ def stencil(n, m, grid, ranks, local=1):
 case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
 case("a stencil in squares sends its halos", stencil(60, 60, (2, 2), 4))
 case("two domains a rank: halos between ranks", stencil(120, 30, (4, 1), 2, 2))
+
+def wide_halos(n, m, grid, ranks, turns):
+    """The same once for several turns: of the inner points each tile computes others around it, as many in each of the
+    dimensions that are cut as there are turns to come, and reads their neighbours, of which those at the edge never change."""
+    domain = owners((n, m), grid)
+    inner = np.zeros((n, m), bool)
+    inner[1:-1, 1:-1] = True
+    sent = [0] * ranks
+    for rank in range(ranks):
+        rows, columns = np.nonzero((domain == rank) & inner)
+        box = [rows.min(), rows.max() + 1, columns.min(), columns.max() + 1]
+        for d in range(2):
+            if grid[d] > 1:
+                box[2 * d], box[2 * d + 1] = box[2 * d] - turns + 1, box[2 * d + 1] + turns - 1
+        computes = np.zeros((n, m), bool)
+        computes[max(box[0], 0):box[1], max(box[2], 0):box[3]] = True
+        computes &= inner
+        reads = computes.copy()
+        for d in range(2):
+            reads |= np.roll(computes, 1, d) | np.roll(computes, -1, d)
+        for other in range(ranks):
+            sent[other] += 8 * int((reads & inner & (domain == other)).sum()) if other != rank else 0
+    return sent
+
+
+def wide_steps(n, m, grid, ranks, turns, most):
+    """A window is so many steps of six launches, and a group: one exchange, of at most so many messages."""
+    expected = [b / turns for b in wide_halos(n + 2, m + 2, grid, ranks, turns)]
+    text = (STENCIL % (n, m)).replace("for _ = 1, 3 do", "lgt.flush() for _ = 1, 8 do").replace('"step", 10', '"step", 8')
+
+    def check():
+        got = measured(text, ranks, options=("--widen=1000000", f"--window={6 * turns}"))
+        if isinstance(got, str):
+            return got
+        good = [b for b, _ in got["step"]] == expected and all(messages <= most / turns for _, messages in got["step"])
+        return None if good else f"sent {got['step']} instead of {expected} in at most {most} messages in {turns} steps"
+    return check
+
+
+case("a stencil in rows sends wide halos once in four steps", wide_steps(120, 30, (4, 1), 4, 4, 2))
+case("a stencil in squares sends wide halos once in four steps", wide_steps(60, 60, (2, 2), 4, 4, 3))
+case("a stencil of two ranks sends wide halos once in eight steps", wide_steps(120, 30, (2, 1), 2, 8, 1))
 
 # Two views of one array that are far apart: what a domain takes from a sibling, the sibling may have in two pieces of
 # memory, one of which a message has yet to fill.

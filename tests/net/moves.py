@@ -34,7 +34,9 @@ SLACK = 2.25  # what is near is held together: twice, by one launch and by one a
 CALL = re.compile(r"exchange (\w+), (\w+)\S*\(([\d,]+)\):((?: \d+@[-\d:,]+)+| everywhere)$")
 HOLDS = re.compile(r"exchange (\w+) holds of array (\d+):((?: \d+(?:@[-\d:,]+)?\*?)*)$")
 MESSAGE = re.compile(r"(send|gather|broadcast|fold) (\d+) bytes, peer (\d+), tag (\w+)$")
-SETTINGS = [(n, domains, options) for n in (2, 3, 4, 7) for domains in (1, 2) for options in ((), ("--fusion=0",), ("--window=1",))]
+# Who computes what others do, too, asks for more at once: bytes.py knows how much.
+SETTINGS = [(n, domains, ("--widen=0", *options)) for n in (2, 3, 4, 7) for domains in (1, 2)
+            for options in ((), ("--fusion=0",), ("--window=1",))]
 
 
 # ---- programs ---------------------------------------------------------------------------------------------

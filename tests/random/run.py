@@ -76,6 +76,7 @@ def draw(rng, cache, gpus):
     if domains_of(config) > 1:
         config["min_tile"] = rng.choice([1, 1, 1, 7])
         maybe("mix", 0.2, [0])
+        maybe("widen", 0.3, [0, 10**6])
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
     maybe("between", 0.3, [0, 100, 1000])

@@ -55,6 +55,7 @@
   X(COUNT, trace_shortest, "2", 0, 1, "least number of launches of a trace")                          \
   X(INT, trace_longest, "0", 0, 1, "greatest number of launches of a trace; 0: as many as a window has") \
   X(BOOL, mix, "1", 1, 1, "for tests: one task of launches that are cut apart between the same domains; 0: a task each") \
+  X(INT, widen, "20", 1, 1, "microseconds for which domains compute what others do, too, to spare an exchange; 0: never") \
   X(SIZE, between, "8M", 1, 1, "bytes that the loops of one task may leave for one another in memory") \
   X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \
   X(EXTENT, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \

@@ -194,7 +194,7 @@ static bool touched_by(const lgt_attempt *try, const lgt_plan_call *call, int ar
   const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[arg]);
   int colour = lgt_binder_next(try->binder, call->launch, domain, -1);
   if (colour < 0 || call->launch->kind == LGT_PARTITION_NONE) return false;
-  lgt_rect tile = lgt_partition_rect(call->launch, colour);
+  lgt_rect tile = lgt_partition_rect(call->wide, colour);
   lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &tile);
   *out = lgt_layout_root_rect(layout, &view);
   return !lgt_rect_empty(out);

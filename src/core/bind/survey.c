@@ -108,7 +108,7 @@ bool lgt_survey_spare(const lgt_binder *binder, const lgt_plan_group *group, int
   int arg = group->slot[slot].rest_arg;
   if (arg == 0xff) return false;
   const lgt_plan_call *call = &group->plan->call[group->slot[slot].rest_call];
-  const lgt_partition *launch = call->launch;
+  const lgt_partition *launch = call->wide;
   int colour = lgt_binder_next(binder, launch, domain, -1);
   if (colour < 0) return false;
   const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);

@@ -37,7 +37,7 @@ bool lgt_footprints_sweep(lgt_footprints *footprints) { return lgt_intern_sweep(
 static void find_cells(const lgt_footprints *footprints, lgt_footprint *fp) {
   const lgt_layout *l = lgt_layout_at(footprints->stores, fp->layout);
   fp->celled = fp->launch && !fp->target && !fp->ordered && fp->launch->home.ndim > 0 &&
-               lgt_partition_apart(fp->launch, footprints->domains);
+               !fp->launch->widened && lgt_partition_apart(fp->launch, footprints->domains);
   for (int j = 0; fp->celled && j < fp->launch->home.ndim; j++)
     fp->celled = lgt_cell_of(l, &fp->align, fp->launch, j, &fp->cell[j]);
 }
@@ -205,8 +205,9 @@ static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, in
   int64_t first = a - fp->align.above[d], last = b + fp->align.below[d];
   const lgt_partition *p = fp->launch;
   int64_t block = lgt_alignment_block(&fp->align, d);
-  first = first < 0 ? 0 : first / block;
-  last = last < 0 ? -1 : last / block;
+  first = (first < 0 ? 0 : first / block) - p->above[k];
+  last = (last < 0 ? -1 : last / block) + p->below[k];
+  if (first < 0) first = 0;
   if (last >= p->extent[k]) last = p->extent[k] - 1;
   if (first > last) return false;
   first = lgt_partition_tile_at(p, k, first);
@@ -233,8 +234,8 @@ static bool narrow_reshaped(lgt_near *near, const lgt_layout *l) {
   int64_t least = near->place.lo[first] * row - l->offset - rest,
           most = near->place.hi[first] * row - 1 - l->offset;
   int64_t lo = least > 0 ? least / l->stride[big] : 0, hi = most < 0 ? -1 : most / l->stride[big];
-  lo -= fp->align.above[big];
-  hi += fp->align.below[big];
+  lo -= fp->align.above[big] + p->above[k];
+  hi += fp->align.below[big] + p->below[k];
   if (lo < 0) lo = 0;
   if (hi >= p->extent[k]) hi = p->extent[k] - 1;
   if (lo > hi) return false;

@@ -23,6 +23,8 @@ static uint64_t partition_hash(const lgt_partition *p) {
   for (int j = 0; j < p->home.ndim; j++)
     h = lgt_hash_mix(
         h, (uint64_t)p->home.grid[j] << 40 ^ (uint64_t)p->home.first[j] << 8 ^ (uint8_t)p->home.dim[j]);
+  for (int d = 0; p->widened && d < p->ndim; d++)
+    h = lgt_hash_mix(lgt_hash_mix(h, (uint64_t)p->below[d]), (uint64_t)p->above[d]);
   for (int c = 0; p->rect && c < p->ncolour; c++)
     for (int d = 0; d < p->ndim; d++)
       h = lgt_hash_mix(lgt_hash_mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
@@ -30,9 +32,11 @@ static uint64_t partition_hash(const lgt_partition *p) {
 }
 
 static bool equal(const lgt_partition *a, const lgt_partition *b) {
-  if (a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour) return false;
+  if (a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour || a->widened != b->widened)
+    return false;
   for (int d = 0; d < a->ndim; d++)
-    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d])
+    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d] ||
+        a->below[d] != b->below[d] || a->above[d] != b->above[d])
       return false;
   if (a->home.ndim != b->home.ndim) return false;
   for (int j = 0; j < a->home.ndim; j++)
@@ -155,6 +159,27 @@ const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, c
   return intern(partitions, &p);
 }
 
+const lgt_partition *lgt_partition_widened(lgt_partitions *partitions, const lgt_partition *tiling,
+                                           const int64_t *below, const int64_t *above) {
+  lgt_partition p = *tiling;
+  lgt_assert(tiling->kind == LGT_PARTITION_TILING && !tiling->widened);
+  p.marked = false;
+  for (int d = 0; d < p.ndim; d++) {
+    p.below[d] = p.grid[d] > 1 ? below[d] : 0;
+    p.above[d] = p.grid[d] > 1 ? above[d] : 0;
+    p.widened |= p.below[d] || p.above[d];
+  }
+  return p.widened ? intern(partitions, &p) : tiling;
+}
+
+/* As far as there is a tile at all. */
+static void add_margin(const lgt_partition *p, lgt_rect *r) {
+  for (int d = 0; d < p->ndim && !lgt_rect_empty(r); d++) {
+    r->lo[d] = r->lo[d] > p->below[d] ? r->lo[d] - p->below[d] : 0;
+    r->hi[d] = p->extent[d] - r->hi[d] > p->above[d] ? r->hi[d] + p->above[d] : p->extent[d];
+  }
+}
+
 lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
   lgt_rect r = lgt_rect_of_shape(p->ndim, p->extent);
   if (p->kind == LGT_PARTITION_NONE) return r;
@@ -165,6 +190,7 @@ lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
     if (c < p->grid[d] - 1) r.hi[d] = lo + p->tile[d];
     colour /= p->grid[d];
   }
+  if (p->widened) add_margin(p, &r);
   return r;
 }
 

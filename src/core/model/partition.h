@@ -18,6 +18,9 @@
  * from another one through a view keeps that one's owners, so that every element stays with the domain that has
  * it: the tiles of A[t:] are not those of domain 0 because they come first.  Owners are spread over the domains
  * in C order.  A tiling that lies within one owner's tile is *placed*: its one colour runs there and nowhere else.
+ *
+ * A *widened* tiling has tiles that reach into their neighbours, by a margin, as far as the space does.  Its colours compute
+ * there, each for itself, what their neighbours compute, too (widen.h).
  */
 #ifndef LGT_PARTITION_H
 #define LGT_PARTITION_H
@@ -43,8 +46,10 @@ typedef struct lgt_partition {
   int64_t offset[LGT_MAX_DIM]; /* TILING: where tile 1 begins, less a tile */
   int32_t grid[LGT_MAX_DIM];   /* TILING: tiles along each dimension */
   int32_t ncolour;
-  lgt_home home;  /* TILING */
-  lgt_rect *rect; /* RECTS: owned, ncolour */
+  lgt_home home;                                  /* TILING */
+  bool widened;                                   /* TILING: there is a margin ... */
+  int64_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* ... before and behind each tile; 0: of this dimension none */
+  lgt_rect *rect;                                 /* RECTS: owned, ncolour */
   bool marked;
 } lgt_partition;
 
@@ -72,6 +77,10 @@ const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndi
                                              const int64_t *offset, const lgt_home *home);
 const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect,
                                          int n);
+
+/* A tiling, which is not widened, with margins; itself, if these are nothing. */
+const lgt_partition *lgt_partition_widened(lgt_partitions *partitions, const lgt_partition *tiling, const int64_t *below,
+                                           const int64_t *above);
 
 /* Is there one domain only?  No other function compares the number of domains with one: code that depends on a consequence of
  * the answer must ask for the consequence (lgt_solver_whole; lgt_map_whole, lgt_map_still). */

@@ -175,6 +175,13 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
   return -1;
 }
 
+/* What each domain makes in its tile and margin it need not get for the turns that follow (widen.h). */
+static bool foresee_write(lgt_exchange *x, const lgt_touch *t) {
+  lgt_histories *histories = &x->binder->map->histories;
+  const lgt_history **history = &x->store[t->root]->history;
+  return lgt_history_written(histories, history, t->whole) && lgt_history_read(histories, history, t->around);
+}
+
 /* What the group's touches have to move. */
 static bool list_all(lgt_exchange *x) {
   const lgt_plan_notes *notes = x->group->notes;
@@ -184,9 +191,11 @@ static bool list_all(lgt_exchange *x) {
   for (int i = 0; i < notes->ntouch && good; i++) {
     const lgt_touch *t = &notes->touch[i];
     lgt_selected s = lgt_touch_selected(x->binder, x->group, t);
+    if (t->around != t->whole) s.what = t->around; /* no image selects of that */
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
+    if (good && x->group->turns && t->writes && !t->fresh) good = foresee_write(x, t);
   }
-  return good;
+  return good && (!x->group->turns || lgt_moves_join(x->binder));
 }
 
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,

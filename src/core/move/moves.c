@@ -179,6 +179,41 @@ bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_fo
   return true;
 }
 
+static bool between_the_same(const lgt_move *a, const lgt_move *b) {
+  return a->root == b->root && a->to == b->to && a->peer == b->peer && a->sends == b->sends &&
+         a->early == b->early && a->to != LGT_NOBODY;
+}
+
+/* Append the pieces of the moves from `first` on that go with that one, which takes them; the others are empty then. */
+static void take_pieces(lgt_binder *binder, int first) {
+  lgt_pieces *pieces = &binder->pieces;
+  lgt_move *move = &binder->move[first];
+  int begin = pieces->count;
+  for (int i = first; i < binder->nmove; i++) {
+    lgt_move *other = &binder->move[i];
+    if (!between_the_same(move, other)) continue;
+    memcpy(pieces->piece + pieces->count, pieces->piece + other->first,
+           (size_t)other->count * sizeof *pieces->piece);
+    pieces->count += other->count;
+    if (i > first) other->count = 0;
+  }
+  move->first = begin;
+  move->count = pieces->count - begin;
+}
+
+bool lgt_moves_join(lgt_binder *binder) {
+  lgt_pieces *pieces = &binder->pieces;
+  int n = 0;
+  if (!lgt_mem_grow((void **)&pieces->piece, &pieces->room, 2 * pieces->count, sizeof *pieces->piece))
+    return false;
+  for (int i = 0; i < binder->nmove; i++) {
+    if (binder->move[i].to != LGT_NOBODY && binder->move[i].count) take_pieces(binder, i);
+    if (binder->move[i].count) binder->move[n++] = binder->move[i];
+  }
+  binder->nmove = n;
+  return true;
+}
+
 void lgt_moves_forget(lgt_binder *binder) {
   binder->forgets++;
   for (int i = 0; binder->answer && i < ANSWERS; i++) {

@@ -90,13 +90,20 @@ static void note_brought(lgt_plan_notes *notes, const lgt_touch *t) {
 }
 
 static const lgt_footprint *footprint_of(const lgt_binder *binder, const lgt_plan_call *c, int arg,
-                                         bool everywhere) {
+                                         const lgt_partition *launch, bool everywhere) {
   lgt_footprints *footprints = &binder->map->footprints;
   if (!everywhere)
-    return lgt_footprint_of(footprints, c->layout[arg], &c->space.align[arg], c->launch,
+    return lgt_footprint_of(footprints, c->layout[arg], &c->space.align[arg], launch,
                             c->kind->privilege[arg] & LGT_PRIV_REDUCE);
   lgt_rect rect = whole_rect(binder, c, arg);
   return lgt_footprint_everywhere(footprints, &rect);
+}
+
+/* The footprints of a touch. */
+static bool find_footprints(const lgt_binder *binder, const lgt_plan_call *c, bool everywhere, lgt_touch *t) {
+  t->whole = footprint_of(binder, c, t->arg, c->launch, everywhere);
+  t->around = c->wide == c->launch ? t->whole : footprint_of(binder, c, t->arg, c->wide, everywhere);
+  return t->whole && t->around;
 }
 
 static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
@@ -116,8 +123,8 @@ static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
                     (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
                     (privilege & LGT_PRIV_REDUCE &&
                      lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
-  if (!(t->whole = footprint_of(m->binder, c, arg, everywhere))) return LGT_NO_MEMORY;
-  if (t->reads) t->brought = brought(m->binder, t->whole, layout->dtype);
+  if (!find_footprints(m->binder, c, everywhere, t)) return LGT_NO_MEMORY;
+  if (t->reads) t->brought = brought(m->binder, t->around, layout->dtype);
   note_brought(m->group->notes, t);
   int number = (int)(t - m->group->notes->touch);
   if (privilege & LGT_PRIV_WRITE) {
@@ -136,8 +143,9 @@ static void find_cover(const making *m, lgt_rect *cover) {
     const lgt_touch *t = &notes->touch[i];
     for (int d = 0; d < map->local && !t->fresh; d++) {
       lgt_rect rect;
-      for (int k = -1; (k = lgt_footprint_next(&map->footprints, t->whole, map->first + d, k, &rect)) >= 0;) {
-        if (t->whole->launch && lgt_rect_empty(&rect)) continue;
+      for (int k = -1;
+           (k = lgt_footprint_next(&map->footprints, t->around, map->first + d, k, &rect)) >= 0;) {
+        if (t->around->launch && lgt_rect_empty(&rect)) continue;
         lgt_rect *at = &cover[(rect.ndim ? d : 0) * notes->ntouched + t->root];
         *at = at->ndim < 0 ? rect : lgt_rect_bound(at, &rect);
       }
@@ -245,8 +253,7 @@ static bool take_touches(making *m, const lgt_plan_group *from) {
     notes->ntouch++;
     note_brought(notes, t);
     if (plan->call[t->call].layout[t->arg] == plan->origin->call[t->call].layout[t->arg]) continue;
-    t->whole = footprint_of(m->binder, &plan->call[t->call], t->arg, !t->whole->launch);
-    if (!t->whole) return false;
+    if (!find_footprints(m->binder, &plan->call[t->call], !t->whole->launch, t)) return false;
   }
   if (!from->notes->cover) return make_cover(m);
   return take_cover(m, from) && (!m->binder->check || check_cover(m));

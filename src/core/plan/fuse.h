@@ -6,7 +6,8 @@
  *
  *   launch domain   all calls have the same partition (a single colour: the same one tile), or partitions between
  *                   the same owners (cells.h)
- *   true dependence what was written is then read through the same view only, or by the domain that wrote it
+ *   true dependence what was written is then read through the same view only, or by the domain that wrote it, or by others
+ *                   that have computed it for themselves, too (widen.h)
  *   anti-dependence what was read is then written through the same view only
  *   reduction       what was reduced is not looked at
  *
@@ -78,7 +79,8 @@ typedef struct lgt_plan_call {
   uint16_t touch;             /* the number of its first argument among those of its group's calls */
   lgt_space space;
   const lgt_partition *launch;
-  const char *reason; /* for the choice of the launch partition */
+  const lgt_partition *wide; /* where it is computed: its launch partition, or that with margins (widen.h) */
+  const char *reason;        /* for the choice of the launch partition */
 } lgt_plan_call;
 
 typedef struct lgt_plan_root {
@@ -243,6 +245,7 @@ typedef struct lgt_plan_group {
   int first, count;            /* calls of the plan */
   const lgt_partition *launch; /* of all its calls; mixed: its owners, each of which has a tile of each call, or none (cells.h) */
   bool mixed;
+  int turns; /* 0: none; else as many would be groups if some calls were not computed in margins, too (widen.h); not mixed */
   lgt_refusal refusal; /* what ended it */
   lgt_plan_slot *slot; /* owned */
   int nslot;

@@ -5,6 +5,7 @@
 
 #include "plan/barrier.h"
 #include "plan/cells.h"
+#include "plan/widen.h"
 
 enum { MAX_GROUP_CALLS = 512 };
 
@@ -33,7 +34,8 @@ typedef struct reaches {
   reach *root;     /* owned; one for each root of the plan */
   members *member; /* likewise */
   int colour[SAMPLES], ntile;
-  bool owners; /* these are owners, not colours of the launch */
+  bool owners;      /* these are owners, not colours of the launch */
+  lgt_halo *margin; /* owned; by call of a group */
 } reaches;
 
 /* Where nothing is cut, each call of a group has a space of its own. */
@@ -93,17 +95,17 @@ static bool only_read(const lgt_plan *plan, const reaches *all, uint16_t root) {
 }
 
 /* What a group touches of a root if one more view joins: as in `reach`. */
-typedef struct widened {
+typedef struct spread {
   lgt_rect box[SAMPLES];
   int64_t waste[SAMPLES];
   bool far; /* the view lies so far from the others that a domain should not hold all between */
   bool few; /* it is of few elements */
-} widened;
+} spread;
 
 /* `begins`: the call is the first of its group, whose parts cost nothing; else less than any tile may lie between. */
-static widened widen(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
-                     const lgt_plan_call *call, int arg, bool begins) {
-  widened w = {.few = true};
+static spread spread_to(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
+                        const lgt_plan_call *call, int arg, bool begins) {
+  spread w = {.few = true};
   for (int i = 0; i < all->ntile; i++) {
     lgt_rect rect = sample_rect(fuser, call, arg, all, i);
     if (!r->boxed) r->box[i] = sample_rect(fuser, &plan->call[r->call], r->arg, all, i), r->waste[i] = 0;
@@ -131,8 +133,8 @@ static reach *reach_of(const lgt_plan *plan, reaches *all, int number, int arg) 
 }
 
 /* Let call `next` into the plan's newest group, as far as places go: arguments that lie far from the rest of their root
- * get parts, if they are of the group's first call, or few elements that are only read; the others widen what the group
- * touches.  False: one can do neither, since a domain would need all between. */
+ * get parts, if they are of the group's first call, or few elements that are only read; to the others what the group touches
+ * spreads.  False: one can do neither, since a domain would need all between. */
 static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
@@ -145,7 +147,7 @@ static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
       call->part[a] = part_of(plan, r->call, call, a, false);
     }
     if (call->part[a] || plan->call[r->call].layout[r->arg] == call->layout[a]) continue;
-    widened w = widen(fuser, plan, all, r, call, a, begins);
+    spread w = spread_to(fuser, plan, all, r, call, a, begins);
     if (!w.far) {
       r->boxed = true;
       memcpy(r->box, w.box, sizeof w.box);
@@ -210,9 +212,10 @@ static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, 
 }
 
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
- * reads of others, to itself: nobody overwrites what it has yet to read. */
+ * reads of others, to itself: nobody overwrites what it has yet to read.  `wide`: the earlier one may be computed in a margin
+ * around its tiles, too. */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
-                              bool own) {
+                              bool own, bool wide) {
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < earlier->nargs; b++) {
       if (call->root[a] != earlier->root[b]) continue;
@@ -235,6 +238,9 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
         continue;
       if (own && !(wrote && overwrites_what_it_reads(fuser, call, a)) &&
           lgt_cells_agree(fuser, call, a, earlier, b))
+        continue;
+      if (wide && wrote && !overwrites_what_it_reads(fuser, call, a) &&
+          lgt_widen_reaches(fuser, earlier, b, call, a))
         continue;
       if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
       if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
@@ -270,7 +276,7 @@ static int head_of(const lgt_fuser *fuser, lgt_plan *plan, int first) {
   bool good = head > first && head < plan->ncall && lgt_cells_everywhere(fuser, call->launch) &&
               lgt_cells_may_mix(fuser, call) && !lgt_kind_alone(call->kind);
   for (int i = first; i < head && good; i++)
-    good = check_pair(fuser, &plan->call[i], call, true) == LGT_REFUSAL_END;
+    good = check_pair(fuser, &plan->call[i], call, true, false) == LGT_REFUSAL_END;
   for (int i = first; i < head; i++) plan->call[i].repeats = good;
   return good ? head : first;
 }
@@ -308,8 +314,10 @@ static void note_member(const lgt_plan *plan, reaches *all, int number) {
   }
 }
 
-/* May call `next` follow each call of the group?  Only those are asked that write what it uses, or use what it writes. */
-static lgt_refusal check_members(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, int next) {
+/* May call `next` follow each call of the group?  Only those are asked that write what it uses, or use what it writes.  Those
+ * before `turn` may be computed in margins. */
+static lgt_refusal check_members(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, int turn,
+                                 int next) {
   const lgt_plan_call *call = &plan->call[next];
   int first = plan->group[plan->ngroup].first;
   bool own = call->repeats || lgt_partition_apart(call->launch, fuser->solver.domains);
@@ -320,8 +328,8 @@ static lgt_refusal check_members(const lgt_fuser *fuser, const lgt_plan *plan, c
       if (m->group == plan->ngroup) bits |= lgt_kind_writes(call->kind, a) ? m->user[w] : m->writer[w];
     }
     for (; bits; bits &= bits - 1) {
-      const lgt_plan_call *earlier = &plan->call[first + w * 64 + __builtin_ctzll(bits)];
-      lgt_refusal refusal = check_pair(fuser, earlier, call, own);
+      int number = first + w * 64 + __builtin_ctzll(bits);
+      lgt_refusal refusal = check_pair(fuser, &plan->call[number], call, own, number < turn);
       if (refusal != LGT_REFUSAL_END) return refusal;
     }
   }
@@ -357,9 +365,52 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
                                                                                   : LGT_REFUSAL_FAR;
   if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
-  lgt_refusal refusal = check_members(fuser, plan, all, next);
+  lgt_refusal refusal = check_members(fuser, plan, all, first, next);
   if (refusal != LGT_REFUSAL_END) return refusal;
   return take_place(fuser, plan, all, next) ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
+}
+
+/* ---- turns ---------------------------------------------------------------------------------------------- */
+
+/* May call `next` be one of the plan's newest group, which goes on since call `turn` although it would end there if nothing was
+ * computed in margins? */
+static lgt_refusal may_go_on(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int turn, int next) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  const lgt_plan_call *call = &plan->call[next];
+  if (lgt_kind_native(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
+  if (next - group->first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
+  if (call->launch != group->launch) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  lgt_refusal refusal = check_members(fuser, plan, all, turn, next);
+  if (refusal != LGT_REFUSAL_END) return refusal;
+  bool near = take_place(fuser, plan, all, next) && !group->split;
+  group->split = false;
+  return near ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
+}
+
+/* The plan's newest group may take the calls before `next`, and no more without margins.  A *turn* is what it would take from
+ * there on if it began there: take so many that one of them is cheapest, in exchanges and in what is computed in margins.
+ * Returns the next call after the group. */
+static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, lgt_halo *margin) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  int first = group->first, turn = next, end = next;
+  double least = fuser->config->widen;
+  for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
+    lgt_refusal refusal = LGT_REFUSAL_END;
+    while (end < plan->ncall && (refusal = may_go_on(fuser, plan, all, turn, end)) == LGT_REFUSAL_END)
+      note_member(plan, all, end++);
+    if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
+    double more = lgt_widen_cost(plan, first, end, margin),
+           exchange = fuser->config->widen * lgt_widen_messages(plan, first, end, margin);
+    if (more / turns >= least) break; /* of further turns each costs still more */
+    if ((exchange + more) / turns < least) {
+      least = (exchange + more) / turns;
+      next = end;
+      group->turns = turns;
+      group->refusal = refusal;
+    }
+    if (refusal != LGT_REFUSAL_TRUE_DEPENDENCE) break;
+  }
+  return next;
 }
 
 /* ---- where a group of tiles ends ---------------------------------------------------------------------- */
@@ -386,7 +437,7 @@ static bool may_leave(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_pl
   for (int a = 0; a < call->nargs; a++)
     if (lgt_kind_writes(call->kind, a) && !plan->root[call->root[a]].fresh) return false;
   bool own = lgt_partition_apart(plan->call[next].launch, fuser->solver.domains);
-  return check_pair(fuser, call, &plan->call[next], own) == LGT_REFUSAL_END;
+  return check_pair(fuser, call, &plan->call[next], own, false) == LGT_REFUSAL_END;
 }
 
 /* Bytes that need not be stored because call `number` is left to the next group, as all behind it are: what it makes, less
@@ -419,6 +470,17 @@ static int end_of_tiles(const lgt_fuser *fuser, const lgt_plan *plan, const uses
   return best;
 }
 
+/* May the plan's newest group, of the calls before `next`, take more of them with margins? */
+static bool may_turn(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+  const lgt_plan_group *group = &plan->group[plan->ngroup];
+  if (group->refusal != LGT_REFUSAL_TRUE_DEPENDENCE || group->mixed || group->split || next == plan->ncall ||
+      !lgt_widen_may(fuser, &plan->call[first]))
+    return false;
+  for (int i = first; i < next; i++)
+    if (lgt_kind_native(plan->call[i].kind) || plan->call[i].launch != group->launch) return false;
+  return true;
+}
+
 /* Would the calls be one group if arrays were not cut? */
 static bool is_of_tiles(lgt_refusal refusal) {
   return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
@@ -441,9 +503,19 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
     if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
     return end;
   }
+  if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
                group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE || group->refusal == LGT_REFUSAL_REDUCTION;
   return tiles ? end_of_tiles(fuser, plan, u, from, next) : next;
+}
+
+/* The calls [first, next) are a group: where are they computed? */
+static bool place_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, lgt_halo *margin) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  for (int i = first; i < next; i++) plan->call[i].wide = plan->call[i].launch;
+  if (!group->turns) return true;
+  lgt_assert(lgt_widen_margins(fuser, plan, first, next, margin));
+  return lgt_widen_calls(fuser, plan, first, next, margin);
 }
 
 static void note_uses(lgt_plan *plan, int first, int next) {
@@ -461,9 +533,10 @@ static void note_uses(lgt_plan *plan, int first, int next) {
 lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
   reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root),
-                 .member = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.member)};
+                 .member = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.member),
+                 .margin = lgt_mem_alloc(MAX_GROUP_CALLS * sizeof *all.margin)};
   uses u;
-  bool good = list_uses(plan, &u) && plan->group && all.root && all.member;
+  bool good = list_uses(plan, &u) && plan->group && all.root && all.member && all.margin;
   for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
   if (good) forget_reaches(plan, &all);
   for (int r = 0; r < plan->nroot && good; r++) all.member[r].group = -1;
@@ -472,14 +545,16 @@ lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     next = take_calls(fuser, plan, &all, &u, i);
     group->count = next - i;
     group->notes = lgt_mem_zalloc(sizeof *group->notes);
+    if (good) good = place_calls(fuser, plan, i, next, all.margin);
     if (group->mixed) group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch);
-    good = group->notes && group->launch;
+    good &= group->notes && group->launch;
     note_uses(plan, i, next);
     plan->ngroup++; /* in any case: it is to be freed with the others */
   }
   lgt_mem_free(u.first);
   lgt_mem_free(all.root);
   lgt_mem_free(all.member);
+  lgt_mem_free(all.margin);
   if (!good) return lgt_no_memory_to_fuse();
   plan->fused_whole = !is_alone(fuser, &plan->call[0]);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)

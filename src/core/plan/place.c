@@ -60,7 +60,9 @@ void lgt_item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, 
 }
 
 const lgt_partition *lgt_item_launch(const lgt_weaver *w, const lgt_weave_item *item) {
-  return w->group->mixed && item->call != LGT_NONE ? w->plan->call[item->call].launch : w->group->launch;
+  if (item->call == LGT_NONE) return w->group->launch;
+  const lgt_plan_call *call = &w->plan->call[item->call];
+  return w->group->turns ? call->wide : w->group->mixed ? call->launch : w->group->launch;
 }
 
 bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b) {

@@ -71,6 +71,19 @@ static void find_lasting(lgt_weaver *w, uint16_t *latest) {
   }
 }
 
+/* Recipes that read what rests are copied from may need any of it. */
+static bool keep_rests(const lgt_weaver *w) {
+  for (int b = 0; b < w->items->nbuffer && w->group->turns; b++) {
+    lgt_plan_slot *slot = slot_of(w, w->items->buffer[b].rest);
+    if (!slot || !slot->pinned) continue;
+    const lgt_layout *l = lgt_weaver_layout(w, slot->layout);
+    lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape);
+    if (!apart(&slot->changed, &all)) return false;
+    enclose(&slot->kept, &all);
+  }
+  return true;
+}
+
 bool lgt_recipes_keep(lgt_weaver *w) {
   forget_boxes(w->group);
   for (int i = w->items->nitem - 1; i >= 0; i--) {
@@ -84,7 +97,7 @@ bool lgt_recipes_keep(lgt_weaver *w) {
       enclose(&slot->kept, &box);
     }
   }
-  return true;
+  return keep_rests(w);
 }
 
 /* Is the slot a root's memory, before or after the group? */
@@ -110,9 +123,14 @@ static bool overwrites(const lgt_weave_item *item, uint16_t buffer) {
   return all;
 }
 
+/* Was all that a buffer holds written at once?  In a widened group also over the rest of what was there before, which stays. */
+static bool is_whole(const lgt_plan_group *group, const lgt_weave_buffer *buffer) {
+  return !buffer->initial && buffer->writers == 1 && (buffer->rest == LGT_NONE || group->turns);
+}
+
 /* The group's own memory or registers, written once: who wrote it may run again. */
 static bool is_result(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
-  return !is_a_roots(w, buffer->slot) && buffer->writers == 1 && buffer->rest == LGT_NONE;
+  return !is_a_roots(w, buffer->slot) && is_whole(w->group, buffer);
 }
 
 /* Do its items tell all of what is in a buffer, at each place of the program?  Of one that was there before, beside its
@@ -372,8 +390,21 @@ static bool close_over(closures *c, int number) {
 
 /* Does all that a buffer holds come from one of these items?  Then a recipe makes it again, else it reads the memory. */
 static bool made_by(const closures *c, const lgt_weave_buffer *buffer) {
-  return !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE &&
-         is_marked(c, buffer->last_writer);
+  return is_whole(c->w->group, buffer) && is_marked(c, buffer->last_writer);
+}
+
+static void pin(lgt_plan_group *group, const lgt_plan_slot *slot, lgt_plan_elided *elided) {
+  int s = (int)(slot - group->slot);
+  group->slot[s].pinned = true;
+  elided->reads[s / 64] |= UINT64_C(1) << s % 64;
+}
+
+/* What an item is to make again has its rest from memory that is there. */
+static void pin_rests(const closures *c, const lgt_weave_item *item, lgt_plan_elided *elided) {
+  for (int a = 0; a < item->nargs; a++) {
+    const lgt_weave_buffer *out = item->out[a] == LGT_NONE ? NULL : &c->w->items->buffer[item->out[a]];
+    if (out && out->rest != LGT_NONE && made_by(c, out)) pin(c->w->group, slot_of(c->w, out->rest), elided);
+  }
 }
 
 /* The first of a recipe's items that touches a buffer does so. */
@@ -402,10 +433,9 @@ static bool pin_inputs(closures *c, lgt_plan_elided *elided) {
       if (buffer->versions) slot = &group->slot[buffer->saved];
       else if (made_by(c, buffer)) continue;
       else item->pins |= (uint16_t)(1u << a);
-      int s = (int)(slot - group->slot);
-      slot->pinned = true;
-      elided->reads[s / 64] |= UINT64_C(1) << s % 64;
+      pin(group, slot, elided);
     }
+    pin_rests(c, item, elided);
   }
   return elided->reads != NULL;
 }
@@ -528,8 +558,7 @@ static contents contents_of(const rescue *r, uint16_t number) {
   if (buffer->versions && read && (written || !buffer->initial))
     return buffer->saved == LGT_NONE || !needs_former(r->from, r->elided, number) ? MADE : MADE_ON_FORMER;
   if (buffer->versions && read) return AS_THEY_WERE;
-  bool whole = !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE;
-  if (buffer->slot == LGT_NONE || (written && whole)) return MADE;
+  if (buffer->slot == LGT_NONE || (written && is_whole(r->group, buffer))) return MADE;
   return AS_THEY_ARE;
 }
 
@@ -552,6 +581,12 @@ static lgt_status list_buffers(rescue *r) {
     int made = there ? find_there(r, from->root, c == AS_THEY_ARE ? from->slot : from->saved)
                      : lgt_weave_new_buffer(&r->w, from->root, false);
     if (made < 0) return lgt_no_memory_to_fuse();
+    lgt_weave_buffer *buffer = &r->w.items->buffer[made];
+    if (there || from->rest == LGT_NONE) continue;
+    buffer->rest = from->rest;
+    buffer->rest_call = from->rest_call;
+    buffer->rest_arg = from->rest_arg;
+    r->w.items->buffer[from->rest].loaded = true;
   }
   for (int b = 0; b < r->from->nbuffer; b++) {
     const lgt_weave_buffer *from = &r->from->buffer[b];
@@ -602,6 +637,7 @@ static void choose_memory(rescue *r) {
         (uint16_t)lgt_weave_add_slot(group, (lgt_plan_slot){.layout = r->w.plan->root[buffer->root].layout,
                                                             .root = result ? r->elided->root : LGT_NONE,
                                                             .written = true});
+    lgt_weave_note_rest(r->w.items, buffer, group);
     if (!result) continue;
     buffer->final = true;
     group->slot_of_final[0] = r->elided->root;
@@ -618,6 +654,7 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
                           .count = group->count,
                           .launch = group->launch,
                           .mixed = group->mixed,
+                          .turns = group->turns,
                           .notes = lgt_mem_zalloc(sizeof *out->notes)};
   r.w.items = out->items = lgt_mem_zalloc(sizeof *r.w.items);
   out->slot = lgt_mem_zalloc((2 * (size_t)group->items->nbuffer + 3) * sizeof *out->slot);

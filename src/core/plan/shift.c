@@ -406,10 +406,10 @@ static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
 
 /* ---- several domains: how the calls are cut and grouped ---------------------------------------------------- */
 
-/* The first call of the group with the same launch partition: loops hold calls of one. */
+/* The first call of the group that is computed in the same places: loops hold such calls. */
 static int first_alike(const lgt_plan *plan, const lgt_plan_group *group, int call) {
   int i = group->first;
-  while (plan->call[i].launch != plan->call[call].launch) i++;
+  while (plan->call[i].wide != plan->call[call].wide) i++;
   return i;
 }
 
@@ -437,7 +437,8 @@ static bool groups_alike(const lgt_fuser *fuser, const lgt_plan *plan, const lgt
   for (int g = 0; g < plan->ngroup; g++) {
     const lgt_plan_group *a = &plan->group[g], *b = &decided->group[g];
     if (a->first != b->first || a->count != b->count || a->mixed != b->mixed || a->split != b->split ||
-        !cut_alike(fuser, a->launch, b->launch) || !calls_alike(fuser, plan, decided, a))
+        a->turns != b->turns || !cut_alike(fuser, a->launch, b->launch) ||
+        !calls_alike(fuser, plan, decided, a))
       return false;
   }
   for (int r = 0; r < plan->nroot; r++)
@@ -448,7 +449,7 @@ static bool groups_alike(const lgt_fuser *fuser, const lgt_plan *plan, const lgt
 /* The call that tells how a loop is cut. */
 static int call_of_loop(const lgt_plan_group *group, const lgt_plan_loop *loop) {
   for (int i = group->first; i < group->first + group->count; i++)
-    if (group->plan->call[i].launch == loop->launch) return i;
+    if (group->plan->call[i].wide == loop->launch) return i;
   return -1;
 }
 
@@ -458,13 +459,14 @@ static void take_partitions(lgt_plan *plan, const lgt_plan *decided) {
     lgt_plan_group *group = &plan->group[g];
     for (int l = 0; l < group->nloop; l++) {
       int call = call_of_loop(group, &group->loop[l]); /* none: the group's copies */
-      group->loop[l].launch = call < 0 ? decided->group[g].launch : decided->call[call].launch;
+      group->loop[l].launch = call < 0 ? decided->group[g].launch : decided->call[call].wide;
     }
     group->launch = decided->group[g].launch;
     group->refusal = decided->group[g].refusal;
   }
   for (int i = 0; i < plan->ncall; i++) {
     plan->call[i].launch = decided->call[i].launch;
+    plan->call[i].wide = decided->call[i].wide;
     plan->call[i].reason = decided->call[i].reason;
   }
   for (int r = 0; r < plan->nroot; r++) plan->root[r].key = decided->root[r].key;
@@ -476,7 +478,8 @@ static bool same_partitions(const lgt_plan *plan, const lgt_plan *decided) {
   for (int g = 0; g < plan->ngroup; g++)
     if (plan->group[g].launch != decided->group[g].launch) return false;
   for (int i = 0; i < plan->ncall; i++)
-    if (plan->call[i].launch != decided->call[i].launch) return false;
+    if (plan->call[i].launch != decided->call[i].launch || plan->call[i].wide != decided->call[i].wide)
+      return false;
   for (int r = 0; r < plan->nroot; r++)
     if (plan->root[r].key != decided->root[r].key) return false;
   return true;

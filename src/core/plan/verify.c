@@ -408,6 +408,47 @@ static bool verify_recipe(const verifier *v, int e) {
   return true;
 }
 
+/* ---- margins --------------------------------------------------------------------------------------------- */
+
+/* What a call touches of a root through an argument, for a tile of its space. */
+static lgt_rect touched(const verifier *v, const lgt_plan_call *call, int arg, const lgt_rect *tile) {
+  const lgt_layout *layout = layout_of(v, call->layout[arg]);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], tile);
+  return lgt_layout_root_rect(layout, &view);
+}
+
+/* Does each colour write itself, in its tile and the margin, what it then reads of an earlier call's results? */
+static bool verify_margin(const verifier *v, const lgt_plan_call *earlier, int b, const lgt_plan_call *call,
+                          int a) {
+  lgt_rect space = lgt_rect_of_shape(earlier->space.ndim, earlier->space.extent);
+  lgt_rect all = touched(v, earlier, b, &space), part;
+  for (int c = 0; c < call->wide->ncolour; c++) {
+    lgt_rect reads = lgt_partition_rect(call->wide, c), writes = lgt_partition_rect(earlier->wide, c);
+    if (lgt_rect_empty(&reads)) continue;
+    reads = touched(v, call, a, &reads);
+    writes = touched(v, earlier, b, &writes);
+    if (lgt_rect_intersect(&reads, &all, &part) && !lgt_rect_contains(&writes, &part))
+      return WRONG("plan: group %d: call %d reads what another tile has of call %d", v->number,
+                   (int)(call - v->plan->call), (int)(earlier - v->plan->call));
+  }
+  return true;
+}
+
+static bool verify_margins(const verifier *v) {
+  const lgt_plan_group *group = v->group;
+  for (int j = group->first; j < group->first + group->count && group->turns; j++)
+    for (int i = group->first; i < j; i++)
+      for (int a = 0; a < v->plan->call[j].nargs; a++)
+        for (int b = 0; b < v->plan->call[i].nargs; b++) {
+          const lgt_plan_call *x = &v->plan->call[i], *y = &v->plan->call[j];
+          if (x->root[b] == y->root[a] && lgt_kind_writes(x->kind, b) && !lgt_kind_writes(y->kind, a) &&
+              lgt_layout_may_overlap(layout_of(v, x->layout[b]), layout_of(v, y->layout[a])) &&
+              !verify_margin(v, x, b, y, a))
+            return false;
+        }
+  return true;
+}
+
 bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
   verifier v = {fuser, plan, NULL, 0};
   if (!verify_calls(&v) || !verify_roots(&v)) return false;
@@ -416,7 +457,7 @@ bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
     if (!verify_slots(&v) || !verify_finals(&v)) return false;
     for (int l = 0; l < v.group->nloop; l++)
       if (!verify_loop(&v, l)) return false;
-    if (!verify_order(&v) || !verify_takes(&v)) return false;
+    if (!verify_order(&v) || !verify_takes(&v) || !verify_margins(&v)) return false;
     for (int e = 0; e < v.group->nelided; e++)
       if (!verify_recipe(&v, e)) return false;
   }

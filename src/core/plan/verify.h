@@ -12,7 +12,7 @@
 bool lgt_window_verify(const lgt_window *window, lgt_stores *stores, int n);
 /* Groups take all calls in order; slots, finals and loops name what there is; every access stays within its root; what a
  * recipe reads is made by it or kept, and nothing that is kept is changed; calls that depend on one another run in the order of
- * the program, between loops and within each. */
+ * the program, between loops and within each; a tile reads nothing that another one has made in the group. */
 bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan);
 
 #endif

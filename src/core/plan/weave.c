@@ -196,6 +196,24 @@ static bool may_write_over(const lgt_weaver *w, const lgt_weave_item *item, int 
          !reads_elsewhere(w, item, arg, current[root]);
 }
 
+/* Has a buffer been renamed for a write through the same view, the only one since?  Then the rest of the next version is the same
+ * as its own. */
+static bool renews(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+  const lgt_weave_buffer *b = &w->items->buffer[buffer];
+  return b->rest != LGT_NONE && b->rest_arg != 0xff && b->writers == 1 && w->group->turns &&
+         w->plan->call[b->rest_call].layout[b->rest_arg] == item->layout[arg];
+}
+
+/* In a widened group: does it write a root several times, of which recipes may need each version? */
+static bool writes_again(const lgt_weaver *w, uint16_t root) {
+  const lgt_plan_group *group = w->group;
+  int n = 0;
+  for (int i = group->first; i < group->first + group->count && group->turns; i++)
+    for (int a = 0; a < w->plan->call[i].nargs; a++)
+      n += w->plan->call[i].root[a] == root && lgt_kind_writes(w->plan->call[i].kind, a);
+  return n > 1;
+}
+
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
@@ -206,15 +224,16 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   if (reads_elsewhere(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (in_tiles(
           w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
-    if (!untouched(w, current[root]) || !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
-      return KEEP;
+    bool rests = untouched(w, current[root]) || renews(w, item, arg, current[root]);
+    if (!rests || !lgt_partition_apart(w->group->launch, w->fuser->solver.domains)) return KEEP;
   } else if (!lgt_solver_whole(&w->fuser->solver)) {
     return KEEP; /* then nothing is forwarded either */
   }
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
   if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || lgt_item_reduces(item, arg))
     return KEEP;
-  if (by_all > by_reads) return lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
+  if (by_all > by_reads || writes_again(w, root))
+    return lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
   return leaves_old(w, item, arg, current[root]) ? RENAME : KEEP;
 }
 
@@ -282,6 +301,7 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
   current[root] = (uint16_t)b;
   if (over && !all) w->items->buffer[b].takes = old;
   if (in_tiles(w)) {
+    if (w->items->buffer[old].rest != LGT_NONE) old = w->items->buffer[old].rest;
     w->items->buffer[b].rest = old;
     w->items->buffer[b].rest_call = call;
     w->items->buffer[b].rest_arg = rest_arg;
@@ -390,14 +410,25 @@ static bool alike(const lgt_layout *a, const lgt_layout *b) {
   return same;
 }
 
-/* A slot whose last user ended before the buffer begins.  For whole-root memory only. */
+/* Have two buffers the same rest? */
+static bool same_rest(const lgt_weaver *w, const lgt_plan_slot *slot, const lgt_weave_buffer *buffer) {
+  const lgt_plan_call *call = w->plan->call;
+  return slot->rest != LGT_NONE && buffer->rest != LGT_NONE &&
+         slot->rest == w->items->buffer[buffer->rest].slot && slot->rest_arg != 0xff &&
+         buffer->rest_arg != 0xff &&
+         call[slot->rest_call].layout[slot->rest_arg] == call[buffer->rest_call].layout[buffer->rest_arg];
+}
+
+/* A slot whose last user ended before the buffer begins.  For memory of whole roots, or with the same rest. */
 static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
   const lgt_layout *want = lgt_weaver_layout(w, w->plan->root[buffer->root].layout);
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
     const lgt_layout *have = lgt_weaver_layout(w, slot->layout);
     bool lasts = slot->initial || slot->root != LGT_NONE;
-    if (!lasts && busy_until[s] < buffer->first_loop && alike(have, want)) return s;
+    if (!lasts && busy_until[s] < buffer->first_loop && alike(have, want) &&
+        (slot->rest == LGT_NONE ? buffer->rest == LGT_NONE : same_rest(w, slot, buffer)))
+      return s;
   }
   return -1;
 }
@@ -438,8 +469,8 @@ static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave
   }
 }
 
-/* The memory of a renamed root has its rest from the former one. */
-static void note_rest(const lgt_weave_items *items, const lgt_weave_buffer *buffer, lgt_plan_group *group) {
+void lgt_weave_note_rest(const lgt_weave_items *items, const lgt_weave_buffer *buffer,
+                         lgt_plan_group *group) {
   if (buffer->rest == LGT_NONE) return;
   group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
   group->slot[buffer->slot].rest_call = buffer->rest_call;
@@ -526,11 +557,17 @@ static void place_lasting(lgt_weaver *w, const uint16_t *current) {
                                                             .part = buffer->part,
                                                             .initial = buffer->initial});
     if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
-    note_rest(items, buffer, group);
+    lgt_weave_note_rest(items, buffer, group);
   }
 }
 
-/* Slots of the others, in the order in which they begin: those of whole roots share them. */
+/* Is a buffer an array of the elements of tiles, no number and nothing that several colours reduce into? */
+static bool is_plain(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
+  return lgt_weaver_layout(w, w->plan->root[buffer->root].layout)->ndim > 0 && buffer->writers == 1 &&
+         !w->items->item[buffer->last_writer].kind->reduces;
+}
+
+/* Slots of the others, in the order in which they begin: those of whole roots share them, and those of turns (widen.h). */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
@@ -541,13 +578,14 @@ static lgt_status place_temporary(lgt_weaver *w) {
     for (int b = 0; b < items->nbuffer; b++) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
-      int s = share && buffer->rest == LGT_NONE ? reuse_slot(w, buffer, busy_until) : -1;
+      bool may = share ? buffer->rest == LGT_NONE : group->turns && is_plain(w, buffer);
+      int s = may ? reuse_slot(w, buffer, busy_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
             group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
       busy_until[s] = buffer->last_loop;
       buffer->slot = (uint16_t)s;
-      note_rest(items, buffer, group);
+      if (group->slot[s].rest == LGT_NONE) lgt_weave_note_rest(items, buffer, group);
     }
   lgt_mem_free(busy_until);
   return LGT_OK;

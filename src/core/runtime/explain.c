@@ -161,6 +161,9 @@ static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store
   put(w, "launched over ");
   put_partition(w, group->launch);
   put(w, " (%s)\n", group->plan->call[group->first].reason);
+  if (group->turns)
+    put(w, "computed in margins of its tiles, too, which spares %d exchange%s\n", group->turns - 1,
+        lgt_plural(group->turns - 1));
   put(w, "the task ended there because: %s\n", lgt_refusal_text(group->refusal));
   if (rt->map.nmemory > 1) put_host(w, group);
 }

@@ -40,6 +40,7 @@ static void mark_group(lgt_stores *stores, const lgt_plan_group *group) {
   }
   for (int t = 0; t < group->notes->ntouch; t++) {
     mark_footprint(stores, group->notes->touch[t].whole);
+    mark_footprint(stores, group->notes->touch[t].around);
     lgt_partition_mark(group->notes->touch[t].before);
     lgt_partition_mark(group->notes->touch[t].after);
   }
@@ -51,6 +52,7 @@ static void mark_plan(lgt_stores *stores, const lgt_plan *plan) {
   if (!plan) return;
   for (int i = 0; i < plan->ncall; i++) {
     lgt_partition_mark(plan->call[i].launch);
+    lgt_partition_mark(plan->call[i].wide);
     for (int a = 0; a < plan->call[i].nargs; a++) lgt_layout_mark(stores, plan->call[i].layout[a]);
   }
   for (int r = 0; r < plan->nroot; r++) {
