@@ -37,6 +37,7 @@ enum { MAX_IN_FLIGHT = 3, MAX_ENQUEUED = 64 };
 static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
+static const int64_t PRESSURE_SHARE = 4;        /* of what arrays may take: so much garbage at most */
 static const int64_t STORE_BYTES = 256;         /* of a store, also of one without elements, about */
 enum {
   HANDLE_BYTES = 64,
@@ -83,12 +84,14 @@ void lgt_collected(lgt_runtime *rt, double heap) {
   rt->pressure = (int64_t)(script * COLLECTION_NS_PER_BYTE * PRESSURE_BYTES_PER_NS);
 }
 
-/* Is it time that the caller collects its garbage?  Where many stores are alive, that is worth it once half as many more may
- * be dead. */
+/* Is it time that the caller collects its garbage?  Where memory is short, garbage is a small part of it; where many stores are
+ * alive, a collection is worth it once half as many more may be dead. */
 static bool is_pressed(lgt_runtime *rt) {
   if (rt->stores_collected > rt->stores.live_stores) rt->stores_collected = rt->stores.live_stores;
-  int64_t limit = rt->pressure > PRESSURE_MIN ? rt->pressure : PRESSURE_MIN, many = rt->stores_collected / 2,
+  int64_t limit = rt->pressure, most = rt->map.pool->limit / PRESSURE_SHARE, many = rt->stores_collected / 2,
           records = STORE_BYTES * (rt->stores.live_stores - rt->stores_collected - many);
+  if (limit > most) limit = most;
+  if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
   return rt->map.since_collection + (records > 0 ? records : 0) > limit || at_random(rt);
 }
 
