@@ -39,10 +39,11 @@ _Static_assert(sizeof(lgt_grid_head) % 8 == 0 && sizeof(lgt_grid_fold) % 8 == 0,
 
 /* Arrays of the kernel's parameter that have an element for each access, without the outer dimensions'. */
 enum { BASE, ROW, COLUMN, OUTER };
-enum { MORE = 2 }; /* along chunks, along blocks */
+/* Along chunks, along blocks; only reductions have these. */
+static int more(const lgt_loop *loop) { return form_of(loop) == FORM_NONE ? 0 : 2; }
 
 static int param_bytes(const lgt_loop *loop, int dims) {
-  return (int)sizeof(lgt_grid_head) + (OUTER + dims + MORE) * 8 * loop->naccess +
+  return (int)sizeof(lgt_grid_head) + (OUTER + dims + more(loop)) * 8 * loop->naccess +
          loop->nparam * (int)sizeof(lgt_scalar);
 }
 
@@ -317,6 +318,7 @@ static void fill_access(const plan *p, const int *dim, const arrays *t, int a, c
   *entry(t, ROW, a) = n >= 2 ? at->stride[n - 2] : 0;
   *entry(t, COLUMN, a) = n >= 1 ? at->stride[n - 1] : 0;
   for (int i = 0; i < t->dims; i++) *entry(t, OUTER + i, a) = dim[i] < 0 ? 0 : at->stride[dim[i]];
+  if (!more(p->loop)) return;
   *entry(t, OUTER + t->dims, a) = at->chunk;
   *entry(t, OUTER + t->dims + 1, a) = at->block;
 }
@@ -428,7 +430,7 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
   lgt_status status = size_grid(p, &head, launch);
   memcpy(launch->param, &head, sizeof head);
   if (loop->nparam)
-    memcpy(entry(&t, OUTER + t.dims + MORE, 0), nest->param, loop->nparam * sizeof *nest->param);
+    memcpy(entry(&t, OUTER + t.dims + more(loop), 0), nest->param, loop->nparam * sizeof *nest->param);
   launch->shared = 0;
   launch->param_bytes = lgt_grid_param_bytes(loop);
   return status;

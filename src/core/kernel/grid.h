@@ -30,8 +30,8 @@ enum {
 };
 
 /* What lgt_kernel is told first.  Then come, all of 8 bytes: bases [naccess] (those of the first unit), strides along rows
- * and along columns [naccess], for each of lgt_grid_dims(loop) dimensions the strides [naccess], those along chunks and along
- * blocks [naccess]; and parameters [nparam] of 16 bytes. */
+ * and along columns [naccess], for each of lgt_grid_dims(loop) dimensions the strides [naccess], with reductions those along
+ * chunks and along blocks [naccess]; and parameters [nparam] of 16 bytes. */
 typedef struct lgt_grid_head {
   int64_t rows, cols;         /* of a slab, if no chunk is shorter */
   int64_t row_most, row_step; /* in chunk c there are min(row_most, rows - c row_step) rows */

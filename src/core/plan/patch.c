@@ -9,9 +9,10 @@
 #include "plan/inline.h"
 
 /* Of a patch; more values at a time than that do not fit into registers. */
-enum { MOST_INST = 2000, MOST_LIVE = 84 };
+enum { MOST_INST = 3000, MOST_LIVE = 84 };
 static const int64_t FEWEST_THREADS = 132 * 256;
-static const double WORTH = 0.9; /* of the arithmetic for an element must be left at most */
+/* Of the arithmetic for an element so much must be left at most; and of that in a smaller patch, for a larger one. */
+static const double WORTH = 0.9, WORTH_MORE = 0.95;
 
 static const lgt_loop *code_of(const lgt_plan_loop *loop) { return loop->kernel->loop; }
 
@@ -64,12 +65,13 @@ static bool fits(const lgt_plan_loop *patch) {
   return code->ninst <= MOST_INST && most_live(code) <= MOST_LIVE && !lgt_grid_check(code, &patch->shape);
 }
 
-static bool pays(const lgt_plan_loop *loop, const lgt_plan_loop *patch, int size) {
-  return work_of(code_of(patch)) <= WORTH * work_of(code_of(loop)) * size;
-}
-
 static bool can_be_patched(const lgt_plan_loop *loop) {
   return lgt_cut_possible(loop) && code_of(loop)->ninst <= MOST_INST;
+}
+
+static bool has_patches(const lgt_plan_loop *loop, int rows, int cols) {
+  return loop->extent[loop->dim[loop->ndim - 1]] >= cols &&
+         (rows == 1 || (loop->ndim > 1 && loop->extent[loop->dim[loop->ndim - 2]] >= rows));
 }
 
 /* Would its time be that of arithmetic, and are there threads enough? */
@@ -99,35 +101,59 @@ static int list_boxes(const lgt_plan_loop *loop, int rows, int cols, lgt_cut_box
   return box[n].lo[col] < box[n].hi[col] ? n + 1 : n;
 }
 
-/* Patches of so many rows and columns, if that pays, or `anyway`. */
-static lgt_status try_patch(lgt_weaver *w, int number, int rows, int cols, bool anyway, bool *done) {
+/* The loop that is patched becomes one over patches, which is there already, and others over the rest. */
+static lgt_status patch(lgt_weaver *w, int number, const lgt_cut_box *box, int n,
+                        const lgt_plan_loop *patches) {
   lgt_plan_group *group = w->group;
-  lgt_plan_loop fresh[3] = {{0}}, old = group->loop[number];
-  const lgt_plan_loop *loop = &old;
-  lgt_cut_box box[3];
-  if (!can_be_patched(loop) || !(anyway || may_gain(loop, rows * cols))) return LGT_OK;
-  int n = list_boxes(loop, rows, cols, box);
-  lgt_status status = lgt_cut_build(w, loop, &box[0], 1, &fresh[0]);
-  bool good = !status && fits(&fresh[0]) && (anyway || pays(loop, &fresh[0], rows * cols));
-  for (int i = 1; i < n && good && !status; i++) status = lgt_cut_build(w, loop, &box[i], 1, &fresh[i]);
-  if (good && !status) status = lgt_cut_exchange(group, number, 1, fresh, n);
-  *done = good && !status;
-  if (*done) lgt_cut_part_memory(group, &old);
-  if (*done) lgt_assembler_drop(group, &old);
-  group->patched |= *done;
-  for (int i = 0; i < n && !*done; i++)
+  lgt_plan_loop fresh[3] = {*patches}, old = group->loop[number];
+  lgt_status status = LGT_OK;
+  int built = 1;
+  for (; built < n && !status; built++) status = lgt_cut_build(w, &old, &box[built], 1, &fresh[built]);
+  if (!status) status = lgt_cut_exchange(group, number, 1, fresh, n);
+  if (!status) {
+    lgt_cut_part_memory(group, &old);
+    lgt_assembler_drop(group, &old);
+    group->patched = true;
+  }
+  for (int i = 0; i < built && status; i++)
     if (fresh[i].kernel) lgt_assembler_drop(group, &fresh[i]);
   return status;
 }
 
+/* Of all shapes that one which leaves least to do.  With --jitter some that leave more, so that tests need no large arrays. */
+static lgt_status patch_loop(lgt_weaver *w, int number) {
+  static const int shape[][2] = {{1, 2}, {2, 2}, {4, 2}};
+  const lgt_plan_loop *loop = &w->group->loop[number];
+  if (!can_be_patched(loop)) return LGT_OK;
+  lgt_plan_loop best = {0};
+  lgt_cut_box box[3];
+  double least = WORTH * work_of(code_of(loop));
+  lgt_status status = LGT_OK;
+  int n = 0;
+  for (int i = 0; i < 3 && !status; i++) {
+    int size = shape[i][0] * shape[i][1];
+    bool anyway = lgt_random_choice(&w->fuser->jitter);
+    lgt_plan_loop patches = {0};
+    if (!has_patches(loop, shape[i][0], shape[i][1]) || (!anyway && !may_gain(loop, size))) continue;
+    list_boxes(loop, shape[i][0], shape[i][1], box);
+    status = lgt_cut_build(w, loop, &box[0], 1, &patches);
+    bool good = !status && fits(&patches);
+    double work = good ? work_of(code_of(&patches)) / size : 0;
+    good = good && (anyway || work <= least);
+    lgt_plan_loop loser = good ? best : patches;
+    if (good) best = patches, n = i + 1, least = WORTH_MORE * work;
+    if (loser.kernel) lgt_assembler_drop(w->group, &loser);
+  }
+  if (!n) return status;
+  int rows = shape[n - 1][0], cols = shape[n - 1][1];
+  if (!status) return patch(w, number, box, list_boxes(loop, rows, cols, box), &best);
+  lgt_assembler_drop(w->group, &best);
+  return status;
+}
+
 lgt_status lgt_patch_loops(lgt_weaver *w) {
-  static const int shape[][2] = {{2, 2}, {1, 2}};
   lgt_status status = LGT_OK;
   if (!lgt_inline_applies(w->fuser)) return LGT_OK;
-  for (int l = w->group->nloop - 1; l >= 0 && !status; l--) {
-    bool done = false, anyway = lgt_random_choice(&w->fuser->jitter); /* so that tests need no large arrays */
-    for (int i = w->group->loop[l].ndim > 1 ? 0 : 1; i < 2 && !done && !status; i++)
-      status = try_patch(w, l, shape[i][0], shape[i][1], anyway, &done);
-  }
+  for (int l = w->group->nloop - 1; l >= 0 && !status; l--) status = patch_loop(w, l);
   return status;
 }

@@ -13,7 +13,8 @@
  * and columns that are left.  What is the same in two elements of a patch is found as equal instructions.  The bits are the same.
  *
  *   loops   that may be cut (cut.h)
- *   cost    arithmetic takes longer than memory does, a patch saves some of it, and there are threads enough without
+ *   cost    arithmetic takes longer than memory does, a patch saves some of it, and there are threads enough without; of
+ *           several patches (1 x 2 elements, 2 x 2, 4 x 2) that which saves most is taken
  *
  * It works on the loops that inline.c leaves.  Plans with such loops are not shifted (shift.h), either.
  */

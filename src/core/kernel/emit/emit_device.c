@@ -573,6 +573,12 @@ static void begin_kernel(emitter *e, const char *name) {
   collect_targets(e);
 }
 
+/* They come last. */
+static void find_params(emitter *e) {
+  int64_t bytes = e->loop->nparam * (int64_t)sizeof(lgt_scalar);
+  e->params = advance(e, e->slab, int_constant(e, lgt_grid_param_bytes(e->loop) - bytes));
+}
+
 /* Where a number is stored, which stands still along the columns, no thread without an element may load it before: loads of
  * numbers move to the columns, and with them what is made of these. */
 static void load_late(emitter *e) {
@@ -621,20 +627,20 @@ void emit_device_module(emitter *e) {
     by_row = e->loop->access[k].row != LGT_STRIDE_ZERO;
   }
   begin_kernel(e, "lgt_kernel");
-  e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
+  find_params(e);
   if (vector) emit_vector(e, by_row);
   else if (reduces) emit_lanes(e, by_row);
   else emit_plain(e);
   end_kernel(e);
   if (lgt_grid_wide(e->loop)) {
     begin_kernel(e, "lgt_wide");
-    e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
+    find_params(e);
     emit_wide(e, by_row);
     end_kernel(e);
   }
   if (lgt_grid_tiles(e->loop)) {
     begin_kernel(e, "lgt_tiles");
-    e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
+    find_params(e);
     emit_tiles(e);
     end_kernel(e);
   }
