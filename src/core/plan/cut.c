@@ -97,6 +97,41 @@ lgt_status lgt_cut_build(lgt_weaver *w, const lgt_plan_loop *loop, const lgt_cut
   return status;
 }
 
+/* Around the coordinates in its root of all that an access comes to; false: it does not move along these. */
+static bool find_bounds(const lgt_layout *layout, const lgt_plan_loop *loop, int a, int64_t *lo,
+                        int64_t *hi) {
+  const lgt_plan_access *access = &loop->access[a];
+  int64_t root[LGT_MAX_DIM], rest = access->offset;
+  lgt_shape_strides(layout->root_ndim, layout->root_shape, root);
+  for (int r = 0; r < layout->root_ndim; rest %= root[r], r++)
+    if (root[r] <= 0) return false;
+    else lo[r] = hi[r] = rest / root[r];
+  for (int d = 0; d < loop->space_ndim; d++) {
+    int64_t stride = access->stride[d], steps = loop->extent[d] - 1;
+    int r = 0;
+    if (steps <= 0 || stride == 0) continue;
+    while (r < layout->root_ndim && (layout->root_shape[r] == 1 || stride % root[r] != 0)) r++;
+    if (r == layout->root_ndim) return false;
+    *(stride < 0 ? &lo[r] : &hi[r]) += steps * (stride / root[r]);
+  }
+  for (int r = 0; r < layout->root_ndim; r++)
+    if (lo[r] < 0 || hi[r] >= layout->root_shape[r]) return false;
+  return true;
+}
+
+bool lgt_cut_apart(const lgt_stores *stores, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other,
+                   int b) {
+  int64_t lo[2][LGT_MAX_DIM], hi[2][LGT_MAX_DIM];
+  const lgt_layout *p = lgt_layout_at(stores, loop->access[a].layout),
+                   *q = lgt_layout_at(stores, other->access[b].layout);
+  bool apart = false;
+  if (p->root_ndim != q->root_ndim || memcmp(p->root_shape, q->root_shape, sizeof p->root_shape))
+    return false;
+  if (!find_bounds(p, loop, a, lo[0], hi[0]) || !find_bounds(q, other, b, lo[1], hi[1])) return false;
+  for (int r = 0; r < p->root_ndim; r++) apart |= hi[0][r] < lo[1][r] || hi[1][r] < lo[0][r];
+  return apart;
+}
+
 void lgt_cut_part_memory(lgt_plan_group *group, const lgt_plan_loop *loop) {
   const lgt_loop *code = code_of(loop);
   for (int a = 0; a < code->naccess; a++)

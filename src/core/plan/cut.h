@@ -22,6 +22,9 @@ bool lgt_cut_possible(const lgt_plan_loop *loop);
 lgt_cut_box lgt_cut_whole(const lgt_plan_loop *loop);
 /* A loop over boxes of the same extents and steps, of each of which a point takes what lies at its place. */
 lgt_status lgt_cut_build(lgt_weaver *weaver, const lgt_plan_loop *loop, const lgt_cut_box *box, int n, lgt_plan_loop *out);
+/* Do two accesses certainly come to different elements of their root?  Of loops that were cut or inlined (inline.h) their layouts
+ * tell of too many. */
+bool lgt_cut_apart(const lgt_stores *stores, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b);
 /* What the loop stores gets memory that it does not load from: a point of a new loop may store one element before it loads another. */
 void lgt_cut_part_memory(lgt_plan_group *group, const lgt_plan_loop *loop);
 /* `n` loops take the place of `count` ones of the group, which are the caller's then; where there are fewer, nothing fails. */

@@ -96,47 +96,12 @@ static bool writes(const lgt_plan_loop *loop, int a) {
   return mode == LGT_ACCESS_STORE || mode == LGT_ACCESS_REDUCE;
 }
 
-/* Around the coordinates in its root of all that an access comes to; false: it does not move along these. */
-static bool find_bounds(const maker *m, const lgt_plan_loop *loop, int a, int64_t *lo, int64_t *hi) {
-  const lgt_plan_access *access = &loop->access[a];
-  const lgt_layout *layout = lgt_weaver_layout(m->w, access->layout);
-  int64_t root[LGT_MAX_DIM], rest = access->offset;
-  lgt_shape_strides(layout->root_ndim, layout->root_shape, root);
-  for (int r = 0; r < layout->root_ndim; rest %= root[r], r++)
-    if (root[r] <= 0) return false;
-    else lo[r] = hi[r] = rest / root[r];
-  for (int d = 0; d < loop->space_ndim; d++) {
-    int64_t stride = access->stride[d], steps = loop->extent[d] - 1;
-    int r = 0;
-    if (steps <= 0 || stride == 0) continue;
-    while (r < layout->root_ndim && (layout->root_shape[r] == 1 || stride % root[r] != 0)) r++;
-    if (r == layout->root_ndim) return false;
-    *(stride < 0 ? &lo[r] : &hi[r]) += steps * (stride / root[r]);
-  }
-  for (int r = 0; r < layout->root_ndim; r++)
-    if (lo[r] < 0 || hi[r] >= layout->root_shape[r]) return false;
-  return true;
-}
-
-/* Of loops that were cut layouts tell too much. */
-static bool are_apart(const maker *m, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b) {
-  int64_t lo[2][LGT_MAX_DIM], hi[2][LGT_MAX_DIM];
-  const lgt_layout *p = lgt_weaver_layout(m->w, loop->access[a].layout),
-                   *q = lgt_weaver_layout(m->w, other->access[b].layout);
-  bool apart = false;
-  if (p->root_ndim != q->root_ndim || memcmp(p->root_shape, q->root_shape, sizeof p->root_shape))
-    return false;
-  if (!find_bounds(m, loop, a, lo[0], hi[0]) || !find_bounds(m, other, b, lo[1], hi[1])) return false;
-  for (int r = 0; r < p->root_ndim; r++) apart |= hi[0][r] < lo[1][r] || hi[1][r] < lo[0][r];
-  return apart;
-}
-
 /* May access `a` of a loop come to what access `b` of another one comes to? */
 static bool overlap(const maker *m, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b) {
   const lgt_plan_access *p = &loop->access[a], *q = &other->access[b];
   return p->slot == q->slot && p->byte == q->byte &&
          lgt_layout_may_overlap(lgt_weaver_layout(m->w, p->layout), lgt_weaver_layout(m->w, q->layout)) &&
-         !are_apart(m, loop, a, other, b);
+         !lgt_cut_apart(m->w->fuser->stores, loop, a, other, b);
 }
 
 static bool calls_touch(const lgt_plan_loop *loop, uint16_t slot) {

@@ -1,7 +1,7 @@
 /* verify.c - see verify.h. */
 #include "plan/verify.h"
 
-#include "plan/weave.h"
+#include "plan/cut.h"
 
 #define WRONG(...) (lgt_err(LGT_SYSTEM, __VA_ARGS__), false)
 
@@ -159,9 +159,11 @@ static uint16_t memory_of(const verifier *v, uint16_t slot) {
 }
 
 /* May two accesses of a loop come to common elements? */
-static bool overlap(const verifier *v, const lgt_plan_access *a, const lgt_plan_access *b) {
-  return a->slot != LGT_NONE && b->slot != LGT_NONE && memory_of(v, a->slot) == memory_of(v, b->slot) &&
-         a->byte == b->byte && lgt_layout_may_overlap(layout_of(v, a->layout), layout_of(v, b->layout));
+static bool overlap(const verifier *v, const lgt_plan_loop *loop, int a, int b) {
+  const lgt_plan_access *p = &loop->access[a], *q = &loop->access[b];
+  return p->slot != LGT_NONE && q->slot != LGT_NONE && memory_of(v, p->slot) == memory_of(v, q->slot) &&
+         p->byte == q->byte && lgt_layout_may_overlap(layout_of(v, p->layout), layout_of(v, q->layout)) &&
+         !lgt_cut_apart(v->fuser->stores, loop, a, loop, b);
 }
 
 /* Chunks and elements of a loop run in any order: what one of its accesses writes, others may load only for the same point,
@@ -173,7 +175,7 @@ static bool verify_accesses(const verifier *v, int l) {
     for (int b = 0; b < code->naccess && code->access[a].mode == LGT_ACCESS_LOAD; b++) {
       const lgt_plan_access *p = &loop->access[a], *q = &loop->access[b];
       int mode = code->access[b].mode;
-      if ((mode != LGT_ACCESS_STORE && mode != LGT_ACCESS_REDUCE) || !overlap(v, p, q)) continue;
+      if ((mode != LGT_ACCESS_STORE && mode != LGT_ACCESS_REDUCE) || !overlap(v, loop, a, b)) continue;
       bool same = mode == LGT_ACCESS_STORE && p->offset == q->offset;
       for (int d = 0; d < loop->space_ndim; d++)
         if (loop->extent[d] > 1 && p->stride[d] != q->stride[d]) same = false;
@@ -183,8 +185,7 @@ static bool verify_accesses(const verifier *v, int l) {
     }
   for (int i = 0; i < code->ninst; i++)
     for (int k = 0; k < i && code->inst[i].op == LGT_OP_LOAD; k++)
-      if (lgt_op_effect(code->inst[k].op) &&
-          overlap(v, &loop->access[code->inst[i].a], &loop->access[code->inst[k].b]))
+      if (lgt_op_effect(code->inst[k].op) && overlap(v, loop, code->inst[i].a, code->inst[k].b))
         return WRONG("plan: group %d, loop %d: instruction %d loads what instruction %d has written",
                      v->number, l, i, k);
   return true;
