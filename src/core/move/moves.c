@@ -179,9 +179,10 @@ bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_fo
   return true;
 }
 
+/* Two messages, that is: a copy on this rank may read what an earlier one has brought to another of its domains. */
 static bool between_the_same(const lgt_move *a, const lgt_move *b) {
   return a->root == b->root && a->to == b->to && a->peer == b->peer && a->sends == b->sends &&
-         a->early == b->early && a->to != LGT_NOBODY;
+         a->early == b->early && a->peer >= 0;
 }
 
 /* Append the pieces of the moves from `first` on that go with that one, which takes them; the others are empty then. */
@@ -207,7 +208,7 @@ bool lgt_moves_join(lgt_binder *binder) {
   if (!lgt_mem_grow((void **)&pieces->piece, &pieces->room, 2 * pieces->count, sizeof *pieces->piece))
     return false;
   for (int i = 0; i < binder->nmove; i++) {
-    if (binder->move[i].to != LGT_NOBODY && binder->move[i].count) take_pieces(binder, i);
+    if (binder->move[i].peer >= 0 && binder->move[i].count) take_pieces(binder, i);
     if (binder->move[i].count) binder->move[n++] = binder->move[i];
   }
   binder->nmove = n;

@@ -30,7 +30,7 @@ struct lgt_move {
 bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what);
 /* Append a list of moves that was made before; these count their pieces from 0 in `piece`. */
 bool lgt_moves_add(lgt_binder *binder, const lgt_move *move, int nmove, const lgt_piece *piece, int npiece);
-/* Join the binder's moves that are between the same domains for the same `root`: each goes in the place of the first of them.
+/* Join the binder's messages that are between the same domains for the same `root`: each goes in the place of the first of them.
  * False when out of memory. */
 bool lgt_moves_join(lgt_binder *binder);
 /* Forget the answers that were kept, so that footprints and histories that they name may be freed. */
