@@ -110,6 +110,18 @@ check.case("a product of an array with itself makes one copy of it", function()
   check.equal(other:totable(), np.einsum("ijk,lik->jl", t, t * 1):totable())
 end)
 
+check.case("products with sparse matrices are not taken for what needs scratch memory", function()
+  local n = 500000
+  local A = require("sparse").diags({ 2, -1, -1 }, { 0, 1, -1 }, { shape = { n, n } }):tocsr()
+  local x = np.ones(n)
+  lgt.fence()
+  local before = lgt.stats().fused_groups
+  for _ = 1, 20 do x = x + 0.25 * A:dot(x) - 1 end
+  check.equal(x:item(n / 2), -19)
+  local groups = lgt.stats().fused_groups - before
+  check.that(groups < 50, ("%d groups for 20 turns"):format(groups))
+end)
+
 check.case("a loop whose arrays die soon has the memory of a few turns", function()
   computed(function()
     local x = np.random.rand(1.5 * M)

@@ -292,13 +292,14 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   drop_calls(rt);
 }
 
-/* Calls of C take scratch memory, nobody knows how much: is less left than several times their arguments? */
+/* Calls of C take scratch memory, nobody knows how much: is less left than several times their arguments?  Those that compute a
+ * few elements at a time need none to speak of. */
 static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group) {
   int64_t bytes = 0;
   for (int l = 0; l < group->nloop && group->nnative; l++)
     for (int n = 0; n < group->loop[l].nnative; n++) {
       const lgt_plan_native *native = &group->loop[l].native[n];
-      for (int a = 0; a < native->kind->nargs; a++) {
+      for (int a = 0; a < native->kind->nargs && lgt_kind_alone(native->kind); a++) {
         const lgt_layout *layout = lgt_layout_at(&rt->stores, native->access[a].layout);
         bytes += lgt_layout_distinct(layout) * lgt_dtype_size(layout->dtype);
       }
