@@ -680,6 +680,11 @@ def memory(bench):
     return whole.memory(bench, SMALL, table)
 
 
+def mem(bench):
+    """Whole processes whose arrays may take 1.2 x of what NumPy needs, beside ones without a limit."""
+    return whole.mem(bench, SMALL, table)
+
+
 def ranks_whole(bench):
     """Two ranks, and two domains, beside two threads: whole processes."""
     return whole.ranks_whole(bench, SMALL, table)
@@ -705,5 +710,5 @@ def taskbench(bench):
     return table([f"METG(50%), microseconds, {bench.cpus} cores", *labels], rows), data
 
 
-SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, groups, small, small_problems, warmup,
+SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, mem, ranks_whole, groups, small, small_problems, warmup,
                                                       fusion, traffic, scale, ranks, scaling, krylov, matrices, ops, taskbench, lengths, gpu)}

@@ -8,6 +8,7 @@ import os
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -29,12 +30,24 @@ LARGE = {
     "softmax": [32, 8, 256], "mandelbrot2": [2000, 2000, 20], "stockham_fft": [2, 21], "sort": [5000000, 100],
     "quantiles": [5000000, 100], "scan": [5000000, 100],
 }
+# Others, for runs with little memory.
+MORE = {
+    "pcg": [2300, 1e-8], "pagerank": [300000], "heat_implicit": [700, 1], "own_task": [5000000], "jacobi_1d": [4000000, 4],
+    "adi": [1500, 1], "cholesky": [900], "lu": [900], "trisolv": [2500], "syrk": [500, 2500], "mandelbrot1": [1500, 1500, 10],
+    "mlp": [8, 3, 3000, 2000, 1000], "lenet": [8, 176, 176], "resnet": [8, 28, 28, 64, 16],
+    "black_scholes_greeks": [200, 200, 100], "linreg": [200000, 20, 5], "lstm_forward": [50, 32, 128, 256],
+    "qr": [1500, 1200], "svd": [1500, 1200, 5], "einsum": [120], "channel_flow": [1500, 1500, 2, 5],
+    "contour_integral": [200, 400, 32], "training": [50000, 50, 1, 10], "azimint_naive": [4000000, 5],
+    "conv2d_bias": [8, 128, 128, 3, 8, 5], "cholesky2": [2200], "covariance2": [2500, 2800], "poisson": [500, 1e-3],
+}
 # Of stencils, edges, graphs and time steps, where ranks matter.
 RANKED = ["gray_scott", "wave", "burgers", "stencil", "heat_3d", "shallow_water", "cavity_flow", "black_scholes",
           "jacobi", "cg", "logreg", "kmeans", "jacobi_2d", "fdtd_2d", "hdiff", "vadv", "deriche", "lattice_boltzmann",
           "gemver", "atax", "mvt", "gesummv", "go_fast", "arc_distance", "azimint_hist", "floyd_warshall",
           "mandelbrot2"]
 STARTING = 0.06  # seconds that ranks need to find each other
+BARE = 28  # MB of NumPy's processes that are its interpreter and libraries
+ENOUGH = 1.2  # of what NumPy needs for a program's arrays: how much lgt's may take
 
 
 def memory_of(pid):
@@ -89,7 +102,10 @@ class Programs:
         self.env = {**bench.env, "XDG_CACHE_HOME": self.cache.name}
 
     def arguments(self, name):
-        return [str(a) for a in (self.small[name][0] if self.bench.quick else LARGE[name])]
+        return [str(a) for a in (self.small[name][0] if self.bench.quick else {**LARGE, **MORE}[name])]
+
+    def title(self, name):
+        return f"{name} {' '.join(self.arguments(name))}"
 
     def lgt(self, name, *options, turns=1, many=False):
         command = [self.bench.lgt_path, *options, text_of(name), *self.arguments(name)]
@@ -119,7 +135,7 @@ def memory(bench, small, table):
         if not (cold and warm and numpy):
             bench.failures.append(f"{name}: lgt {cold} {warm}, NumPy {numpy}")
             continue
-        rows.append([f"{name} {' '.join(programs.arguments(name))}", f"{numpy[1]:.0f}", f"{warm[1]:.0f}",
+        rows.append([programs.title(name), f"{numpy[1]:.0f}", f"{warm[1]:.0f}",
                      f"{warm[1] / numpy[1]:.2f}", f"{numpy[0]:.2f}", f"{cold[0]:.2f} ({numpy[0] / cold[0]:.2f})",
                      f"{warm[0]:.2f} ({numpy[0] / warm[0]:.2f})"])
     good = [d for d in data.values() if all(d.values())]
@@ -128,6 +144,53 @@ def memory(bench, small, table):
                  f"({mean([d['numpy'][0] / d['warm'][0] for d in good]):.2f})"])
     columns = ["program", "NumPy, MB", "lgt, MB", "lgt / NumPy", "NumPy, s", "lgt, s, first run (NumPy / lgt)",
                "lgt, s (NumPy / lgt)"]
+    return table(columns, rows), data
+
+
+def limit(programs, name, known):
+    """(NumPy's peak, what the arrays of lgt may take), in MB; the former of what stands in the documents, or measured."""
+    peak = known.get(programs.title(name))
+    if peak is None:
+        peak = (programs.numpy(name) or (0, 0))[1]
+    return float(peak), max(1, int(ENOUGH * (float(peak) - BARE)))
+
+
+def with_little_memory(programs, name, option):
+    """Alternating runs of a program without a limit and with one: lists of (seconds, MB)."""
+    runs = {(): [], (option,): []}
+    for options in runs:  # what they have left to compile is done before the first round that counts
+        programs.lgt(name, *options)
+    time.sleep(0.5)
+    for _ in range(1 if programs.bench.quick else 3):
+        for options, taken in runs.items():
+            taken.append(programs.lgt(name, *options))
+    return runs.values()
+
+
+def mem(bench, small, table):
+    """--mem at 1.2 x of what NumPy needs: does every program run, and how much slower?"""
+    programs, data = Programs(bench, small), {}
+    rows = {} if bench.quick else {row[0]: row for row in bench.standing("mem")}  # those of other programs stay
+    known = {} if bench.quick else {row[0]: row[1] for row in [*rows.values(), *bench.standing("memory")]}
+    for name in chosen(bench, {**LARGE, **MORE}):
+        peak, most = limit(programs, name, known)
+        free, tight = with_little_memory(programs, name, f"--mem={most}M")
+        row = rows[programs.title(name)] = [programs.title(name), f"{peak:.0f}", str(most)]
+        if not peak or not all([*free, *tight]):
+            bench.failures.append(f"{name}: NumPy {peak} MB, {free}, with --mem={most}M {tight}")
+            row += ["-", "it fails", "-", "-"]
+            print(" | ".join(row), file=sys.stderr, flush=True)
+            continue
+        times = [statistics.median(run[0] for run in runs) for runs in (free, tight)]
+        ratio = statistics.median(b[0] / a[0] for a, b in zip(free, tight))
+        data[name] = {"free": free, "tight": tight, "ratio": ratio, "mem": most}
+        row += [f"{times[0]:.2f}", f"{times[1]:.2f}", f"{ratio:.2f}", f"{statistics.median(run[1] for run in tight):.0f}"]
+        print(" | ".join(row), file=sys.stderr, flush=True)
+    titles = [programs.title(name) for name in {**LARGE, **MORE}]
+    rows = [rows[title] for title in titles if title in rows]
+    ratios = [float(row[5]) for row in rows if row[5] != "-"]
+    rows.append(["geometric mean", "", "", "", "", f"{mean(ratios):.2f}", ""])
+    columns = ["program", "NumPy, MB", "--mem, MB", "lgt, s", "with --mem, s", "with / without", "lgt with --mem, MB"]
     return table(columns, rows), data
 
 
@@ -148,7 +211,7 @@ def fused_groups(bench, small, table):
             bench.failures.append(f"{name}: {one} groups, {two} with two domains")
             continue
         data[name] = {"one": one, "two": two}
-        rows.append([f"{name} {' '.join(programs.arguments(name))}", str(one), str(two), f"{two / one:.1f}"])
+        rows.append([programs.title(name), str(one), str(two), f"{two / one:.1f}"])
     return table(["program", "groups, 1 domain", "groups, 2 domains", "2 domains / 1"], rows), data
 
 
@@ -171,7 +234,7 @@ def ranks_whole(bench, small, table):
         seconds = {way: statistics.median(t) for way, t in taken.items()}
         tasks = {way: groups(programs, name, *options)[1] for way, options in ways.items() if way != "ranks"}
         data[name] = {"seconds": seconds, "tasks": tasks}
-        rows.append([f"{name} {' '.join(programs.arguments(name))}", f"{seconds['threads']:.2f}",
+        rows.append([programs.title(name), f"{seconds['threads']:.2f}",
                      *(f"{seconds[w]:.2f} ({seconds['threads'] / seconds[w]:.2f})" for w in ("ranks", "domains")),
                      str(tasks["threads"]), str(tasks["domains"])])
     rows.append(["geometric mean", "", *(f"({mean([d['seconds']['threads'] / d['seconds'][w] for d in data.values()]):.2f})"
