@@ -21,10 +21,10 @@ static double points_of(const lgt_partition *p, const lgt_halo *margin) {
 }
 
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call) {
-  enum { VERSIONS = 4, BYTES = 8 }; /* of tiles, which turns leave for one another */
+  enum { VERSIONS = 8, BYTES = 8 }; /* tiles that turns leave for one another, and as many besides */
   return fuser->config->widen > 0 && call->launch->kind == LGT_PARTITION_TILING &&
          call->launch->ncolour > 1 && lgt_partition_apart(call->launch, fuser->solver.domains) &&
-         points_of(call->launch, NULL) * VERSIONS * BYTES <= (double)fuser->config->between;
+         points_of(call->launch, NULL) * VERSIONS * BYTES < (double)fuser->config->between;
 }
 
 /* By how many points of the space is the reader's view before (negative) or behind the writer's along dimension j of the grid

@@ -18,8 +18,9 @@
  * element is computed by the same instructions from the same elements.  Calls that cannot do that (of C; reductions, where the
  * margin would count twice) have no margins: a group in which they would need one ends before.
  *
- * A *turn* is what would be a group without margins.  It is worth it where tiles are small: with h points a turn and side n, k turns compute (k - 1) h n points more in each of
- * two directions, and spare k - 1 exchanges.  Where a group ends is decided by estimate, from numbers that all ranks know.
+ * A *turn* is what would be a group without margins.  They are worth it where tiles are small: with h points a turn and
+ * side n, k turns compute (k - 1) h n points more in each of two directions, and spare k - 1 exchanges.  Where a group ends
+ * is decided by estimate, from numbers that all ranks know.
  *
  * Belongs to the submitting thread.
  */
