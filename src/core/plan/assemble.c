@@ -653,8 +653,8 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
   lgt_assembler as = {.w = w, .shape = &w->loop[number]};
   lgt_status status = LGT_OK;
   for (int i = 0; i < w->items->nitem && !status; i++) {
-    if (w->items->item[i].loop != number) continue;
     const lgt_weave_item *item = &w->items->item[i];
+    if (item->loop != number || item->there) continue;
     if (as.shape->alone) {
       for (int a = 0; a < item->nargs; a++) { /* it works on memory */
         if (item->in[a] != LGT_NONE) w->items->buffer[item->in[a]].loaded = true;

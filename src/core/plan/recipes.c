@@ -100,9 +100,10 @@ bool lgt_recipes_keep(lgt_weaver *w) {
   return keep_rests(w);
 }
 
-/* Is the slot a root's memory, before or after the group? */
-static bool is_a_roots(const lgt_weaver *w, uint16_t slot) {
-  return slot != LGT_NONE && (w->group->slot[slot].initial || w->group->slot[slot].root != LGT_NONE);
+/* Is the buffer in a root's memory, before or after the group?  (Others may have the memory of a root before its last version
+ * takes it.) */
+static bool is_a_roots(const lgt_weave_buffer *buffer) {
+  return buffer->slot != LGT_NONE && (buffer->initial || buffer->final);
 }
 
 /* ---- versions ------------------------------------------------------------------------------------------ */
@@ -129,8 +130,8 @@ static bool is_whole(const lgt_plan_group *group, const lgt_weave_buffer *buffer
 }
 
 /* The group's own memory or registers, written once: who wrote it may run again. */
-static bool is_result(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
-  return !is_a_roots(w, buffer->slot) && is_whole(w->group, buffer);
+static bool is_result(const lgt_plan_group *group, const lgt_weave_buffer *buffer) {
+  return !is_a_roots(buffer) && is_whole(group, buffer);
 }
 
 /* Do its items tell all of what is in a buffer, at each place of the program?  Of one that was there before, beside its
@@ -138,7 +139,7 @@ static bool is_result(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
 static bool has_versions(const lgt_weaver *w, uint16_t number) {
   const lgt_weave_buffer *buffer = &w->items->buffer[number];
   const lgt_plan_root *root = &w->plan->root[buffer->root];
-  if (!lgt_solver_whole(&w->fuser->solver) || root->attached || buffer->part || is_result(w, buffer))
+  if (!lgt_solver_whole(&w->fuser->solver) || root->attached || buffer->part || is_result(w->group, buffer))
     return false;
   if (buffer->initial && !root->saved) return false;
   /* Nobody has carried it over older contents. */
@@ -147,13 +148,23 @@ static bool has_versions(const lgt_weaver *w, uint16_t number) {
   return w->fuser->copy_kind[lgt_weaver_layout(w, root->layout)->dtype] != NULL;
 }
 
-/* Which buffers are read as they are no more when the group has ended, and what was in them before it? */
+/* Would the group's own memory be kept for the buffer's sake, and is it much? */
+static bool is_burden(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
+  return buffer->slot != LGT_NONE && !is_a_roots(buffer) && !is_result(w->group, buffer) &&
+         lgt_layout_bytes(lgt_weaver_layout(w, w->group->slot[buffer->slot].layout)) >
+             w->fuser->config->between;
+}
+
+/* Which buffers are read as they are no more when the group has ended, or should not have to be, and what was in them before
+ * it? */
 static void find_versions(lgt_weaver *w) {
   lgt_weave_items *items = w->items;
   for (int i = 0; i < items->nitem; i++)
     for (int a = 0; a < items->item[i].nargs; a++) {
       uint16_t in = items->item[i].in[a];
-      if (in != LGT_NONE && !(items->item[i].lasts >> a & 1)) items->buffer[in].versions = true;
+      if (in == LGT_NONE) continue;
+      if (!(items->item[i].lasts >> a & 1) || is_burden(w, &items->buffer[in]))
+        items->buffer[in].versions = true;
     }
   for (int b = 0; b < items->nbuffer; b++) {
     lgt_weave_buffer *buffer = &items->buffer[b];
@@ -302,7 +313,7 @@ static int marked_after(const closures *c, int item) { return next_marked(c, c->
  * takes along those that were made of it: the collection that it needs is theirs, too. */
 static bool takes_along(const closures *c, const lgt_weave_buffer *buffer) {
   const lgt_plan_root *root = &c->w->plan->root[buffer->root];
-  return root->fresh && !root->stored && root->writes != 1 && !is_a_roots(c->w, buffer->slot) &&
+  return root->fresh && !root->stored && root->writes != 1 && !is_a_roots(buffer) &&
          lgt_inline_applies(c->w->fuser);
 }
 
@@ -311,7 +322,7 @@ static bool takes_along(const closures *c, const lgt_weave_buffer *buffer) {
 static source source_of(const closures *c, const lgt_weave_item *item, int arg) {
   const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[arg]];
   bool lasts = item->lasts >> arg & 1 && !takes_along(c, buffer);
-  if (is_result(c->w, buffer) && (!lasts || c->again[buffer->last_writer])) return FROM_ITEM;
+  if (is_result(c->w->group, buffer) && (!lasts || c->again[buffer->last_writer])) return FROM_ITEM;
   if (buffer->versions) return FROM_VERSIONS;
   return lasts && !c->w->plan->root[buffer->root].attached ? FROM_MEMORY : FROM_NOWHERE;
 }
@@ -322,7 +333,7 @@ static bool runs_again(const closures *c, const lgt_weave_item *item) {
     if (item->in[a] == LGT_NONE) continue;
     const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[a]];
     source from = source_of(c, item, a);
-    good = from == FROM_MEMORY     ? is_a_roots(c->w, buffer->slot)
+    good = from == FROM_MEMORY     ? is_a_roots(buffer)
            : from == FROM_VERSIONS ? c->whole[item->in[a]]
                                    : from == FROM_ITEM && c->again[buffer->last_writer];
   }
@@ -336,6 +347,20 @@ static void find_again(closures *c) {
     for (int a = 0; a < item->nargs && !good; a++)
       if (item->out[a] != LGT_NONE) c->whole[item->out[a]] = false;
   }
+}
+
+/* A buffer whose memory lasts, if it may not, but whose versions cannot all be made again: its memory is kept. */
+static void keep_burdens(closures *c) {
+  lgt_weave_items *items = c->w->items;
+  for (int b = 0; b < items->nbuffer; b++)
+    if (!c->whole[b] && is_burden(c->w, &items->buffer[b])) items->buffer[b].versions = false;
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      uint16_t in = items->item[i].in[a];
+      if (in != LGT_NONE && !c->whole[in] && !(items->item[i].lasts >> a & 1) &&
+          is_burden(c->w, &items->buffer[in]))
+        items->buffer[in].versions = has_versions(c->w, in);
+    }
 }
 
 static bool close_over(closures *c, int number);
@@ -505,6 +530,7 @@ lgt_status lgt_recipes_list(lgt_weaver *w) {
     find_lasting(w, c.latest);
     find_versions(w);
     find_again(&c);
+    keep_burdens(&c);
   }
   for (int i = 0; i < w->items->nitem && good; i++)
     for (int a = 0; a < w->items->item[i].nargs && good; a++) {
@@ -610,6 +636,7 @@ static lgt_status run_again(rescue *r, int number) {
   if (!item) return lgt_no_memory_to_fuse();
   *item = r->from->item[number];
   item->loop = LGT_NONE;
+  item->there = false;                                              /* in the group's memory, that is */
   if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
     int b = lgt_weave_new_buffer(&r->w, r->elided->root, false);
     if (b < 0) return lgt_no_memory_to_fuse();

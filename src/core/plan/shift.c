@@ -514,6 +514,8 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
   if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;
+  for (int i = 0; i < w.items->nitem; i++)
+    if (w.items->item[i].there && !lgt_weave_is_there(&w, &w.items->item[i])) return false;
   for (int l = 0; l < group->nloop; l++) {
     shift_natives(&w, &group->loop[l]);
     if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;

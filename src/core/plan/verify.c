@@ -312,6 +312,55 @@ static bool verify_taken(const verifier *v, uint16_t old, uint16_t new) {
   return true;
 }
 
+static bool writes_within(const verifier *v, const lgt_weave_item *item, const lgt_layout *piece) {
+  for (int a = 0; a < item->nargs; a++)
+    if (item->out[a] != LGT_NONE && lgt_layout_may_overlap(piece, layout_of(v, item->layout[a]))) return true;
+  return false;
+}
+
+static int maker_in(const verifier *v, int number, uint32_t piece);
+
+/* Who made what a buffer has of a piece of its root when the program comes to a place: an item, or, if none did, a number that
+ * the buffer alone has.  Copies make nothing. */
+static int maker_of(const verifier *v, uint16_t buffer, uint32_t piece, int place) {
+  const lgt_weave_items *items = v->group->items;
+  int found = -1;
+  for (int i = 0; i < items->nitem; i++) {
+    const lgt_weave_item *item = &items->item[i];
+    bool writes = false;
+    for (int a = 0; a < item->nargs; a++) writes |= item->out[a] == buffer;
+    if (!writes || !writes_within(v, item, layout_of(v, piece)) || lgt_item_order(item) >= place) continue;
+    if (found < 0 || lgt_item_order(&items->item[found]) < lgt_item_order(item)) found = i;
+  }
+  return found < 0 ? -1 - buffer : maker_in(v, found, piece);
+}
+
+/* Who made what an item leaves of a piece. */
+static int maker_in(const verifier *v, int number, uint32_t piece) {
+  const lgt_weave_item *item = &v->group->items->item[number];
+  if (item->call != LGT_NONE || item->layout[0] != piece) return number;
+  return maker_of(v, item->in[1], piece, lgt_item_order(item));
+}
+
+/* Of a copy that is not run: is what it would copy what came to its memory last? */
+static bool verify_there(const verifier *v, int number) {
+  const lgt_weave_items *items = v->group->items;
+  const lgt_weave_item *copy = &items->item[number];
+  const lgt_layout *piece = layout_of(v, copy->layout[0]);
+  int last = -1;
+  for (int i = 0; i < items->nitem; i++) {
+    const lgt_weave_item *item = &items->item[i];
+    bool same = false;
+    for (int a = 0; a < item->nargs; a++)
+      same |=
+          item->out[a] != LGT_NONE && items->buffer[item->out[a]].slot == items->buffer[copy->out[0]].slot;
+    if (!same || item->there || item->loop == LGT_NONE || item->loop >= copy->loop) continue;
+    if (writes_within(v, item, piece) && (last < 0 || items->item[last].loop < item->loop)) last = i;
+  }
+  if (last >= 0 && maker_in(v, last, copy->layout[0]) == maker_in(v, number, copy->layout[0])) return true;
+  return WRONG("plan: group %d: what item %d would copy is not in its memory", v->number, number);
+}
+
 static bool verify_takes(const verifier *v) {
   const lgt_weave_items *items = v->group->items;
   const lgt_plan_slot *slots = v->group->slot;
@@ -459,6 +508,8 @@ bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
     for (int l = 0; l < v.group->nloop; l++)
       if (!verify_loop(&v, l)) return false;
     if (!verify_order(&v) || !verify_takes(&v) || !verify_margins(&v)) return false;
+    for (int i = 0; i < v.group->items->nitem; i++)
+      if (v.group->items->item[i].there && !verify_there(&v, i)) return false;
     for (int e = 0; e < v.group->nelided; e++)
       if (!verify_recipe(&v, e)) return false;
   }

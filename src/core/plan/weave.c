@@ -419,14 +419,12 @@ static bool same_rest(const lgt_weaver *w, const lgt_plan_slot *slot, const lgt_
          call[slot->rest_call].layout[slot->rest_arg] == call[buffer->rest_call].layout[buffer->rest_arg];
 }
 
-/* A slot whose last user ended before the buffer begins.  For memory of whole roots, or with the same rest. */
-static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
+/* A slot whose next user begins after the buffer's last one has ended.  For memory of whole roots, or with the same rest. */
+static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *free_until) {
   const lgt_layout *want = lgt_weaver_layout(w, w->plan->root[buffer->root].layout);
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
-    const lgt_layout *have = lgt_weaver_layout(w, slot->layout);
-    bool lasts = slot->initial || slot->root != LGT_NONE;
-    if (!lasts && busy_until[s] < buffer->first_loop && alike(have, want) &&
+    if (free_until[s] > buffer->last_loop && alike(lgt_weaver_layout(w, slot->layout), want) &&
         (slot->rest == LGT_NONE ? buffer->rest == LGT_NONE : same_rest(w, slot, buffer)))
       return s;
   }
@@ -567,27 +565,36 @@ static bool is_plain(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
          !w->items->item[buffer->last_writer].kind->reduces;
 }
 
-/* Slots of the others, in the order in which they begin: those of whole roots share them, and those of turns (widen.h). */
+/* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there, and so do those of
+ * turns (widen.h).  From the last one to the first: the versions of an array take turns in two slots, of which one has the last
+ * version. */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
   bool share = lgt_solver_whole(&w->fuser->solver);
-  uint16_t *busy_until = lgt_mem_zalloc(((size_t)items->nbuffer + 1) * sizeof *busy_until); /* by slot */
-  if (!busy_until) return lgt_no_memory_to_fuse();
-  for (int loop = 0; loop < w->nloop; loop++)
-    for (int b = 0; b < items->nbuffer; b++) {
+  uint16_t *free_until =
+      lgt_mem_zalloc(((size_t)items->nbuffer + 1) * sizeof *free_until); /* by slot: a loop */
+  if (!free_until) return lgt_no_memory_to_fuse();
+  for (int b = 0; b < items->nbuffer; b++) {
+    const lgt_weave_buffer *buffer = &items->buffer[b];
+    bool waits = share && buffer->final && !buffer->initial && buffer->takes == LGT_NONE &&
+                 buffer->first_loop != LGT_NONE;
+    if (waits) free_until[buffer->slot] = buffer->first_loop;
+  }
+  for (int loop = w->nloop - 1; loop >= 0; loop--)
+    for (int b = items->nbuffer - 1; b >= 0; b--) {
       lgt_weave_buffer *buffer = &items->buffer[b];
-      if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
+      if (buffer->slot != LGT_NONE || buffer->last_loop != loop || !buffer->loaded) continue;
       bool may = share ? buffer->rest == LGT_NONE : group->turns && is_plain(w, buffer);
-      int s = may ? reuse_slot(w, buffer, busy_until) : -1;
+      int s = may ? reuse_slot(w, buffer, free_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
             group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
-      busy_until[s] = buffer->last_loop;
+      free_until[s] = buffer->first_loop;
       buffer->slot = (uint16_t)s;
       if (group->slot[s].rest == LGT_NONE) lgt_weave_note_rest(items, buffer, group);
     }
-  lgt_mem_free(busy_until);
+  lgt_mem_free(free_until);
   return LGT_OK;
 }
 
@@ -616,6 +623,44 @@ static void note_uses(lgt_weaver *w) {
     if (group->slot[s].initial && group->slot[s].read) group->slot[s].rest_arg = 0xff;
 }
 
+/* The item that copied the same piece of the rest into the buffer from which this one copies it; NULL: there is none. */
+static const lgt_weave_item *copied_before(const lgt_weaver *w, const lgt_weave_item *item) {
+  for (int i = 0; i < w->items->nitem; i++) {
+    const lgt_weave_item *other = &w->items->item[i];
+    if (other->call == LGT_NONE && other->out[0] == item->in[1] && other->layout[0] == item->layout[0])
+      return other;
+  }
+  return NULL;
+}
+
+/* Does a slot pass from a buffer to another one without a third between them? */
+static bool follows_in_slot(const lgt_weaver *w, uint16_t old, uint16_t new) {
+  const lgt_weave_buffer *from = &w->items->buffer[old], *to = &w->items->buffer[new];
+  if (from->slot == LGT_NONE || from->slot != to->slot) return false;
+  for (int b = 0; b < w->items->nbuffer; b++) {
+    const lgt_weave_buffer *other = &w->items->buffer[b];
+    if (b != old && b != new && other->slot == from->slot && other->first_loop >= from->first_loop &&
+        other->first_loop <= to->first_loop)
+      return false;
+  }
+  return true;
+}
+
+bool lgt_weave_is_there(const lgt_weaver *w, const lgt_weave_item *item) {
+  if (item->call != LGT_NONE || w->items->buffer[item->in[1]].initial) return false;
+  const lgt_weave_item *before = copied_before(w, item);
+  if (!before || !follows_in_slot(w, before->in[1], item->out[0])) return false;
+  const lgt_layout *piece = lgt_weaver_layout(w, item->layout[0]);
+  for (int i = 0; i < w->items->nitem; i++) {
+    const lgt_weave_item *other = &w->items->item[i];
+    for (int a = 0; a < other->nargs && other != before; a++)
+      if (other->out[a] == item->in[1] &&
+          lgt_layout_may_overlap(piece, lgt_weaver_layout(w, other->layout[a])))
+        return false;
+  }
+  return true;
+}
+
 static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   size_t nbuffer = (size_t)w->items->nbuffer, nroot = (size_t)w->plan->nroot;
@@ -627,6 +672,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   if (status) return status;
   list_finals(w, current);
   note_uses(w);
+  for (int i = 0; i < w->items->nitem; i++)
+    w->items->item[i].there = lgt_weave_is_there(w, &w->items->item[i]);
   return LGT_OK;
 }
 

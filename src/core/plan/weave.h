@@ -11,7 +11,8 @@
  *               instead, as registers are renamed in a processor, when the write covers most of its root.
  *               The *rest*, the elements that are not written, is copied: by an item of the group, but with several
  *               colours when the group is bound, for each colour's memory has a rest of its own.  An in-place
- *               stencil becomes one pass.
+ *               stencil becomes one pass.  Versions take turns in two memories, so that from the third on the rest
+ *               mostly is there.
  *               A write of all of a root that the group has read is renamed, too, because elided results may have to
  *               be computed from the old contents.  If no recipe needs the old contents when the group runs, the new
  *               memory is the old memory.
@@ -47,6 +48,7 @@ typedef struct lgt_weave_item {
   uint16_t cause;        /* a copy that renaming makes: the call whose write was renamed */
   uint8_t cause_arg;     /* and the argument of that write; 0xff: all of the root is copied */
   uint8_t piece, pieces; /* of how many pieces of the rest the copy copies which one */
+  bool there;            /* what it would copy is in that memory already, from the version before: it is not run */
   uint16_t lasts;        /* bits of arguments whose contents stay in memory until the group ends */
   uint16_t pins;         /* bits of those among them whose contents recipes read there */
   uint16_t whole;        /* bits of arguments through which all of a root is overwritten */
@@ -156,6 +158,9 @@ lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
 
 /* The rest of a root: the elements that the view `written` (NULL: none) does not overwrite.  Returns the number of pieces. */
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
+/* Slots were chosen.  Is what the item, a copy of a piece of the rest, would copy in that memory already?  It is if the memory
+ * had the version before the one that is copied from, and that one has this piece from there and never changed it. */
+bool lgt_weave_is_there(const lgt_weaver *weaver, const lgt_weave_item *item);
 /* The layout of one piece of a root; 0 when out of memory. */
 uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
 

@@ -54,7 +54,8 @@ static void print_item(const lgt_plan_group *group, int i) {
   if (item->loop == LGT_NONE) put(&l, "forwarded, ");
   else if (loop_of(group, item) >= 0) put(&l, "loop %d, ", loop_of(group, item));
   else put(&l, group->inlined ? "inlined, " : "not needed, ");
-  put(&l, "%s%s ", item->call == LGT_NONE ? "the rest by " : "", item->kind->name);
+  put(&l, "%s%s%s ", item->call == LGT_NONE ? "the rest by " : "", item->kind->name,
+      item->there ? ", there already," : "");
   for (int a = 0; a < item->nargs; a++)
     if (item->out[a] != LGT_NONE) put_buffer(&l, items, item->out[a]);
   put(&l, " <-");
