@@ -6,7 +6,7 @@
  *     layout store failure result partition body body_complex kind call constraint cell
  *   kernel     how a loop over elements is run: by an interpreter, or compiled
  *     elementary elementary_*   exp, sin, pow and their kin, written once for all that compute them
- *     helper helper_* loop fold_nest grid interp_ops interp object kernel_cache kernel_target kernel
+ *     helper helper_* loop fold_nest skew grid interp_ops interp object kernel_cache kernel_target kernel
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
  *     device_functions   elementary functions and divisions for devices, compiled ahead of time
  *   plan       launches in program order -> groups of launches, each a task of a few loops
@@ -21,7 +21,7 @@
  *     peers binder job template offload poison small message moves acquire evict touch exchange exchange_log record room image
  *     image_* stale agree
  *   bind       a plan meets the stores of one window, and becomes tasks
- *     bind work point fold shuffle survey rescue attempt side
+ *     bind work follow point fold shuffle survey rescue attempt side
  *   trace      what repeats in the stream of launches is planned once
  *     repeats miner trie manual tracer
  *   ops        what is no loop over elements: tasks with variants in C

@@ -80,6 +80,7 @@ def draw(rng, cache, gpus):
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
     maybe("between", 0.3, [0, 100, 1000])
+    maybe("skew", 0.4, [0, 100, 300, 1000])
     if rng.random() < 0.6:
         config["compile"] = 0
     else:

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bind/fold.h"
+#include "bind/follow.h"
 #include "move/image.h"
 #include "bind/shuffle.h"
 #include "move/offload.h"
@@ -533,6 +534,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
     lgt_job_free(binder, job);
     return status;
   }
+  if (!place) lgt_follow(binder, job);
   binder->tasks++;
   binder->passes += group->nloop;
   binder->moved += b.moved;

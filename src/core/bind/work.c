@@ -102,6 +102,8 @@ void lgt_work_add_loop(lgt_job *job, lgt_loop_work *work) {
                                                  loop_describe, work};
 }
 
+const lgt_loop_work *lgt_work_loop(const lgt_step *step) { return step->run == loop_run ? step->data : NULL; }
+
 void lgt_work_add_calls(lgt_job *job, lgt_call_work *call, int chunks) {
   lgt_job_step(job, chunks, call_run, call);
   job->task.step[job->task.nstep - 1].describe = call_describe;

@@ -37,6 +37,8 @@ struct lgt_job_taint {
 /* A step for a loop, whose nest is ready; and for calls without a kernel, in so many chunks. */
 void lgt_work_add_loop(lgt_job *job, lgt_loop_work *work);
 void lgt_work_add_calls(lgt_job *job, lgt_call_work *call, int chunks);
+/* The loop that a step does; NULL: it does something else. */
+const lgt_loop_work *lgt_work_loop(const lgt_step *step);
 /* For lgt_task.poison_results of a job with `taint`. */
 void lgt_work_poison_results(lgt_task *task);
 /* What of a job of several calls depends on what has failed before, as far as that is known; the caller must free it.  False:

@@ -464,28 +464,22 @@ static bool next_slab(walk *w, int naccess, int outer, int64_t *index) {
   return lgt_index_next(outer, w->extent, index, naccess, &w->base->index, stride);
 }
 
-lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude) {
+/* The points of a nest from `lo` to `hi` along a dimension: its n-th chunk, or any points if there is nothing to reduce. */
+static lgt_status run_part(const lgt_nest *nest, lgt_kernel_fn code, int chunk, int along, int64_t lo,
+                           int64_t hi, lgt_prelude *prelude) {
   const lgt_loop *loop = nest->loop;
   const lgt_nest_shape *shape = nest->shape;
   int n = shape->ndim, outer = n > 2 ? n - 2 : 0;
-  if (shape->size == 0) {
-    clear_targets(nest);
-    return LGT_OK;
-  }
   walk w;
-  int64_t lo = chunk * shape->grain, hi = lo + shape->grain;
   for (int d = 0; d < n; d++) w.extent[d] = shape->extent[d];
-  if (n > 0) {
-    if (hi > shape->extent[shape->split]) hi = shape->extent[shape->split];
-    w.extent[shape->split] = hi - lo;
-  }
+  if (n > 0) w.extent[along] = hi - lo;
   for (int a = 0; a < loop->naccess; a++) {
     w.base[a] = nest->base[a];
     memcpy(w.stride[a], &shape->stride[a * LGT_MAX_DIM], sizeof w.stride[a]);
   }
   open_targets(&w, nest, chunk);
   for (int a = 0; a < loop->naccess; a++) {
-    if (n > 0) w.base[a].index += lo * w.stride[a][shape->split];
+    if (n > 0) w.base[a].index += lo * w.stride[a][along];
     w.row[a] = n >= 2 ? w.stride[a][n - 2] : 0;
     w.col[a] = n >= 1 ? w.stride[a][n - 1] : 0;
   }
@@ -504,6 +498,23 @@ lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt
     run_slab(&slab, loop, code, w.base, blocked);
   } while (next_slab(&w, loop->naccess, outer, index));
   return LGT_OK;
+}
+
+lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude) {
+  const lgt_nest_shape *shape = nest->shape;
+  if (shape->size == 0) {
+    clear_targets(nest);
+    return LGT_OK;
+  }
+  int64_t lo = chunk * shape->grain, hi = lo + shape->grain;
+  if (shape->ndim > 0 && hi > shape->extent[shape->split]) hi = shape->extent[shape->split];
+  return run_part(nest, code, chunk, shape->split, lo, hi, prelude);
+}
+
+bool lgt_loop_reduces(const lgt_loop *loop) { return has_reduction(loop); }
+
+void lgt_nest_run_rows(const lgt_nest *nest, lgt_kernel_fn code, int64_t lo, int64_t hi) {
+  if (lo < hi) run_part(nest, code, 0, 0, lo, hi, NULL);
 }
 
 typedef struct fold_context {

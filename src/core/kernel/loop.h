@@ -152,6 +152,9 @@ typedef struct lgt_prelude {
 lgt_status lgt_nest_begin(lgt_nest *nest);
 lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude);
 void lgt_nest_end(lgt_nest *nest);
+/* A part of a nest that reduces nothing and has a dimension: the points from `lo` to `hi` along the first one. */
+void lgt_nest_run_rows(const lgt_nest *nest, lgt_kernel_fn code, int64_t lo, int64_t hi);
+bool lgt_loop_reduces(const lgt_loop *loop);
 
 /* target[i] = target[i] op value[i] for n contiguous elements; for ARGMIN and ARGMAX the positions
  * are in the second pair of arrays, else these are NULL. */

@@ -66,6 +66,35 @@ static bool may_be_inlined(const barriers *b, uint16_t root, const writer *w) {
          b->plan->root[root].writes == 1;
 }
 
+/* Do two views lie a few rows from each other? */
+static bool near(const lgt_layout *read, const lgt_layout *written) {
+  enum { NEAR_ROWS = 8 };
+  int64_t row = 0, apart = read->offset - written->offset;
+  if (read->ndim != written->ndim) return false;
+  for (int d = 0; d < read->ndim; d++) {
+    if (read->shape[d] == 1 || written->shape[d] == 1) continue;
+    if (read->stride[d] != written->stride[d]) return false;
+    if (!row) row = read->stride[d];
+  }
+  return apart <= NEAR_ROWS * row && apart >= -NEAR_ROWS * row;
+}
+
+/* May the loop that reads a large root follow the one that writes it a few rows behind (bind/follow.h)?  Then what lies between
+ * them stays in the cache, however much it is.  It must read neighbours of what was written: what could be in a register, were
+ * its reader on this level, would be torn apart for nothing. */
+static bool may_follow(const barriers *b, const lgt_plan_call *call, uint16_t root, const writer *w) {
+  int64_t few = b->fuser->config->skew;
+  const lgt_layout *written = layout_of(b, b->plan->call[w->call].layout[w->arg]);
+  bool neighbours = false;
+  if (!few || b->devices || bytes_of(b->fuser, &b->plan->root[root]) < few) return false;
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != root || !(call->kind->privilege[a] & LGT_PRIV_READ)) continue;
+    if (!near(layout_of(b, call->layout[a]), written)) return false;
+    neighbours |= !same_element(b, call, a, w);
+  }
+  return neighbours;
+}
+
 /* The level of a call; what it reads across a barrier lies between from now on. */
 static int level_of(barriers *b, int number) {
   const lgt_plan_call *call = &b->plan->call[number];
@@ -83,7 +112,7 @@ static int level_of(barriers *b, int number) {
         if (pass == 0 && !same_element(b, call, a, from)) after++;
         if (pass == 0 && after > level) level = after;
         if (pass == 1 && level > after && !b->counted[call->root[a]] &&
-            !may_be_inlined(b, call->root[a], from)) {
+            !may_be_inlined(b, call->root[a], from) && !may_follow(b, call, call->root[a], from)) {
           b->counted[call->root[a]] = true;
           b->between += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
         }

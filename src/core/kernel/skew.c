@@ -1,0 +1,253 @@
+/* skew.c - see skew.h. */
+#include "kernel/skew.h"
+
+#include <string.h>
+
+/* Workers come late or are slow: each should find several parts to do.  A wedge has little to do if parts are so many times as
+ * wide as the loops lean. */
+enum { LEAST_HEIGHT = 2, FEW_BYTES = 4096, PARTS_PER_WORKER = 4, WIDE = 16 };
+/* Finding conflicts takes time that grows with the square of the accesses. */
+enum { MOST_ACCESSES = 400 };
+
+/* ---- what a nest touches ------------------------------------------------------------------------------ */
+
+/* What an access touches in the first row, as bytes of memory, how far it moves for each row, and in how many. */
+typedef struct reach {
+  int64_t lo, hi, stride, rows;
+} reach;
+
+static bool touches_memory(const lgt_nest *nest, int a) {
+  return nest->loop->access[a].mode != LGT_ACCESS_INDEX;
+}
+
+static reach reach_of(const lgt_skewed *skewed, int a) {
+  const lgt_nest_shape *shape = skewed->nest->shape;
+  const int64_t *stride = &shape->stride[a * LGT_MAX_DIM];
+  reach r = {.lo = skewed->nest->base[a].index,
+             .stride = skewed->whole ? 0 : stride[0] * skewed->unit,
+             .rows = skewed->rows};
+  r.hi = r.lo + lgt_dtype_size(skewed->nest->loop->access[a].dtype);
+  for (int d = 0; d < shape->ndim; d++) {
+    int64_t points = d > 0 || skewed->whole ? shape->extent[d] : skewed->unit;
+    int64_t more = (points - 1) * stride[d];
+    if (more < 0) r.lo += more;
+    else r.hi += more;
+  }
+  return r;
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/* Do two accesses meet anywhere? */
+static bool meet(const reach *a, const reach *b) {
+  int64_t amore = (a->rows - 1) * a->stride, bmore = (b->rows - 1) * b->stride;
+  int64_t alo = a->lo + (amore < 0 ? amore : 0), ahi = a->hi + (amore > 0 ? amore : 0);
+  int64_t blo = b->lo + (bmore < 0 ? bmore : 0), bhi = b->hi + (bmore > 0 ? bmore : 0);
+  return alo < bhi && blo < ahi;
+}
+
+/* Rows of an earlier nest less rows of a later one, where they conflict. */
+typedef struct distance {
+  bool any;
+  int64_t least, most;
+} distance;
+
+static void extend(distance *d, int64_t least, int64_t most) {
+  if (!d->any || least < d->least) d->least = least;
+  if (!d->any || most > d->most) d->most = most;
+  d->any = true;
+}
+
+/* False: nobody knows. */
+static bool add_conflict(distance *d, const reach *a, const reach *b) {
+  if (!meet(a, b)) return true;
+  int64_t stride = a->rows > 1 ? a->stride : b->stride;
+  if (a->rows == 1 && b->rows == 1) return extend(d, 0, 0), true;
+  if (stride <= 0 || (a->rows > 1 && b->rows > 1 && a->stride != b->stride)) return false;
+  /* bytes [a.lo + i s, a.hi + i s) and [b.lo + j s, b.hi + j s) meet for i - j from .. to .. */
+  int64_t most = floor_div(b->hi - a->lo - 1, stride), least = -floor_div(a->hi - b->lo - 1, stride);
+  extend(d, least, most);
+  return true;
+}
+
+static bool writes(const lgt_nest *nest, int a) { return nest->loop->access[a].mode != LGT_ACCESS_LOAD; }
+
+static bool find_distance(const lgt_skewed *early, const lgt_skewed *late, distance *out) {
+  *out = (distance){0};
+  for (int i = 0; i < early->nest->loop->naccess; i++) {
+    if (!touches_memory(early->nest, i)) continue;
+    reach from = reach_of(early, i);
+    for (int k = 0; k < late->nest->loop->naccess; k++) {
+      if (!touches_memory(late->nest, k) || !(writes(early->nest, i) || writes(late->nest, k))) continue;
+      reach to = reach_of(late, k);
+      if (!add_conflict(out, &from, &to)) return false;
+    }
+  }
+  return true;
+}
+
+/* ---- joining --------------------------------------------------------------------------------------------- */
+
+/* Where the nest lies among the others, and how far it leans; false: nobody knows. */
+static bool lean(const lgt_skew *skew, lgt_skewed *skewed) {
+  bool placed = false;
+  skewed->ahead = skewed->behind = 0;
+  skewed->origin = skew->nskewed ? skew->skewed[skew->nskewed - 1].origin : 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = skew->nskewed - 1; i >= 0; i--) {
+      const lgt_skewed *other = &skew->skewed[i];
+      distance d;
+      if (!find_distance(other, skewed, &d)) return false;
+      if (!d.any) continue;
+      if (!placed) skewed->origin = other->origin + floor_div(d.least + d.most, 2), placed = true;
+      if (pass == 0) break;
+      int64_t between = other->origin - skewed->origin;
+      int64_t ahead = other->ahead + d.most + between, behind = other->behind - d.least - between;
+      if (ahead > skewed->ahead) skewed->ahead = ahead;
+      if (behind > skewed->behind) skewed->behind = behind;
+    }
+  return true;
+}
+
+/* Bytes of a row that the nest touches, and no nest before it. */
+static int64_t new_bytes(const lgt_skew *skew, const lgt_skewed *skewed) {
+  int64_t bytes = 0;
+  for (int a = 0; a < skewed->nest->loop->naccess; a++) {
+    if (!touches_memory(skewed->nest, a)) continue;
+    reach r = reach_of(skewed, a);
+    bool known = false;
+    for (int i = 0; i <= skew->nskewed && !known; i++) {
+      const lgt_skewed *other = i < skew->nskewed ? &skew->skewed[i] : skewed;
+      for (int b = 0; b < (other == skewed ? a : other->nest->loop->naccess) && !known; b++) {
+        reach o = reach_of(other, b);
+        known = touches_memory(other->nest, b) && meet(&r, &o);
+      }
+    }
+    if (!known) bytes += r.hi - r.lo;
+  }
+  return bytes;
+}
+
+/* The bytes by which a nest moves for each row through what it shares with another; 0: nobody knows. */
+static int64_t common_row(const lgt_skewed *skewed, const lgt_skewed *other) {
+  for (int i = 0; i < skewed->nest->loop->naccess; i++)
+    for (int k = 0; k < other->nest->loop->naccess; k++) {
+      if (!touches_memory(skewed->nest, i) || !touches_memory(other->nest, k)) continue;
+      reach a = reach_of(skewed, i), b = reach_of(other, k);
+      bool conflict = (writes(skewed->nest, i) || writes(other->nest, k)) && meet(&a, &b);
+      if (conflict && a.rows > 1 && b.rows > 1) return a.stride;
+    }
+  return 0;
+}
+
+/* Let a nest of one dimension, which may have been several, have the rows of another one. */
+static bool take_rows(lgt_skewed *skewed, const lgt_skewed *other) {
+  int64_t row = common_row(other, skewed), mine = common_row(skewed, other);
+  if (skewed->nest->shape->ndim != 1 || skewed->whole || row <= 0 || mine <= 0 || row % mine) return false;
+  int64_t points = skewed->nest->shape->extent[0];
+  skewed->unit *= row / mine;
+  skewed->rows = (points + skewed->unit - 1) / skewed->unit;
+  return true;
+}
+
+/* Place the nest; if it has other rows than those before, let one of both take the other's. */
+static bool place(lgt_skew *skew, lgt_skewed *skewed) {
+  if (lean(skew, skewed)) return true;
+  if (!skew->nskewed) return false;
+  const lgt_skewed *last = &skew->skewed[skew->nskewed - 1];
+  lgt_skewed before = *skewed;
+  if (take_rows(skewed, last) && lean(skew, skewed)) return true;
+  *skewed = before;
+  lgt_skew first = *skew;
+  if (skew->nskewed == 1 && take_rows(&first.skewed[0], skewed) && lean(&first, skewed)) {
+    first.row = new_bytes(&(lgt_skew){0}, &first.skewed[0]);
+    first.last = first.first + first.skewed[0].rows;
+    *skew = first;
+    return true;
+  }
+  *skewed = before;
+  skewed->whole = true;
+  skewed->rows = 1;
+  return lean(skew, skewed);
+}
+
+bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache) {
+  const lgt_nest_shape *shape = nest->shape;
+  int naccess = skew->naccess + nest->loop->naccess;
+  if (skew->nskewed == LGT_SKEW_MOST || (skew->nskewed && naccess > MOST_ACCESSES)) return false;
+  if (shape->size == 0 || shape->ndim == 0 || lgt_loop_reduces(nest->loop)) return false;
+  lgt_skewed skewed = {.nest = nest, .rows = shape->extent[0], .unit = 1};
+  if (!place(skew, &skewed)) return false;
+  int64_t row = skew->row + new_bytes(skew, &skewed);
+  if ((skewed.ahead + skewed.behind + LEAST_HEIGHT) * row > cache) return false;
+  if (!skew->nskewed || skewed.origin < skew->first) skew->first = skewed.origin;
+  if (!skew->nskewed || skewed.origin + skewed.rows > skew->last) skew->last = skewed.origin + skewed.rows;
+  skew->naccess = naccess;
+  skew->row = row;
+  skew->alone += new_bytes(&(lgt_skew){0}, &skewed) * skewed.rows;
+  skew->skewed[skew->nskewed++] = skewed;
+  return true;
+}
+
+/* The rows by which any of them lean, both ways. */
+static void most_lean(const lgt_skew *skew, int64_t *ahead, int64_t *behind) {
+  *ahead = *behind = 0;
+  for (int i = 0; i < skew->nskewed; i++) {
+    if (skew->skewed[i].ahead > *ahead) *ahead = skew->skewed[i].ahead;
+    if (skew->skewed[i].behind > *behind) *behind = skew->skewed[i].behind;
+  }
+}
+
+void lgt_skew_cut(lgt_skew *skew, int64_t cache, int workers) {
+  int64_t ahead, behind, rows = skew->last - skew->first;
+  most_lean(skew, &ahead, &behind);
+  skew->height = cache / (skew->row ? skew->row : 1) - ahead;
+  int64_t least = FEW_BYTES / (skew->row ? skew->row : 1) + LEAST_HEIGHT;
+  if (skew->height < least) skew->height = least;
+  int64_t most = lesser(rows / (2 * (ahead + behind) + skew->height), workers);
+  if (workers > 1)
+    most = larger(most, lesser(rows / (WIDE * (ahead + behind) + skew->height), PARTS_PER_WORKER * workers));
+  skew->ntrapezoid = (int)larger(most, 1);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static int64_t boundary(const lgt_skew *skew, int n) {
+  return skew->first + (skew->last - skew->first) * n / skew->ntrapezoid;
+}
+
+/* The rows of one nest among [lo, hi) of the sweep. */
+static void run_rows(const lgt_skew *skew, int n, int64_t lo, int64_t hi, lgt_skew_run *run, void *context) {
+  const lgt_skewed *s = &skew->skewed[n];
+  lo -= s->origin;
+  hi -= s->origin;
+  int64_t points = s->nest->shape->extent[0];
+  if (lo < 0) lo = 0;
+  if (hi > s->rows) hi = s->rows;
+  if (lo >= hi) return;
+  if (s->whole) run(context, n, 0, points);
+  else run(context, n, lo * s->unit, lesser(hi * s->unit, points));
+}
+
+void lgt_skew_trapezoid(const lgt_skew *skew, int n, lgt_skew_run *run, void *context) {
+  bool first = n == 0, last = n == skew->ntrapezoid - 1;
+  int64_t ahead, behind, lo = boundary(skew, n), hi = boundary(skew, n + 1);
+  most_lean(skew, &ahead, &behind);
+  for (int64_t at = lo; at < hi + (last ? ahead : 0); at += skew->height)
+    for (int i = 0; i < skew->nskewed; i++) {
+      const lgt_skewed *s = &skew->skewed[i];
+      int64_t from = at == lo ? lo + (first ? 0 : s->behind) : at - s->ahead;
+      int64_t to = at + skew->height - s->ahead;
+      if (!first) from = larger(from, lo + s->behind);
+      if (!last) to = lesser(to, hi - s->ahead);
+      run_rows(skew, i, from, to, run, context);
+    }
+}
+
+void lgt_skew_wedge(const lgt_skew *skew, int n, lgt_skew_run *run, void *context) {
+  int64_t at = boundary(skew, n + 1);
+  for (int i = 0; i < skew->nskewed; i++)
+    run_rows(skew, i, at - skew->skewed[i].ahead, at + skew->skewed[i].behind, run, context);
+}

@@ -1,0 +1,136 @@
+-- Loops of a task that follow one another row by row, and versions of an array that take turns in two memories: values
+-- are those of plain Lua, whatever changes between the turns.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np, lgt = require "array", require "lgt"
+
+local one_memory = lgt.C.lgt_domains(lgt.rt) == 1
+lgt.options { skew = 2048, between = 0 }
+
+local function grid(rows, columns)
+  local numbers = {}
+  for i = 1, rows do
+    numbers[i] = {}
+    for j = 1, columns do numbers[i][j] = (i * 7 + j * j) % 32 end
+  end
+  return numbers
+end
+
+-- The inner part becomes a quarter of the sum of its four neighbours; returns that.
+local function spread(numbers)
+  local new = {}
+  for i = 2, #numbers - 1 do
+    new[i - 1] = {}
+    for j = 2, #numbers[1] - 1 do
+      new[i - 1][j - 1] = (numbers[i - 1][j] + numbers[i][j + 1] + numbers[i][j - 1] + numbers[i + 1][j]) / 4
+    end
+  end
+  for i, row in ipairs(new) do
+    for j, x in ipairs(row) do numbers[i + 1][j + 1] = x end
+  end
+  return new
+end
+
+local function spread_array(x)
+  local new = (x[":-3, 2:-2"] + x["2:-2, 3:"] + x["2:-2, :-3"] + x["3:, 2:-2"]) / 4
+  x["2:-2, 2:-2"] = new
+  return new
+end
+
+-- What else may happen in a turn.
+local changes = {
+  ["nothing"] = function() end,
+  ["a row of the border"] = function(x, numbers, turn)
+    x["1, :"] = turn
+    for j = 1, #numbers[1] do numbers[1][j] = turn end
+  end,
+  ["a column of the border, now and then"] = function(x, numbers, turn)
+    if turn % 5 ~= 3 then return end
+    x[":, -1"] = turn
+    for i = 1, #numbers do numbers[i][#numbers[1]] = turn end
+  end,
+  ["one element of the border"] = function(x, numbers, turn)
+    if turn % 2 == 0 then return end
+    x["-1, 4"] = -turn
+    numbers[#numbers][4] = -turn
+  end,
+  ["the inner part, once more"] = function(x, numbers)
+    x["2:-2, 2:-2"] = x["2:-2, 2:-2"] + 1
+    for i = 2, #numbers - 1 do
+      for j = 2, #numbers[1] - 1 do numbers[i][j] = numbers[i][j] + 1 end
+    end
+  end,
+  ["all of it"] = function(x, numbers, turn)
+    if turn % 6 ~= 0 then return end
+    x["..."] = 2 * x
+    for i = 1, #numbers do
+      for j = 1, #numbers[1] do numbers[i][j] = 2 * numbers[i][j] end
+    end
+  end,
+}
+
+for name, change in pairs(changes) do
+  check.case("a stencil in place, and " .. name, function()
+    for _, turns in ipairs { 2, 3, 9, 16 } do
+      local numbers = grid(60, 11)
+      local x = np.array(numbers) + 0.0 -- in memory of its own
+      local held = {}
+      lgt.fence()
+      lgt.stats_reset()
+      for turn = 1, turns do
+        local new, wanted = spread_array(x), spread(numbers)
+        if turn % 4 == 1 then held[#held + 1] = { new, wanted } end
+        change(x, numbers, turn)
+      end
+      check.equal(x:totable(), numbers)
+      if one_memory and turns > 8 and name == "nothing" then
+        check.that(lgt.stats().passes_following > 2)
+      end
+      for _, pair in ipairs(held) do check.equal(pair[1]:totable(), pair[2]) end
+    end
+  end)
+end
+
+check.case("the border is copied for the first two versions only", function()
+  if not one_memory then return end
+  local x = np.array(grid(60, 11)) + 0.0
+  local function passes(turns)
+    collectgarbage()
+    lgt.fence()
+    lgt.stats_reset()
+    for _ = 1, turns do spread_array(x) end
+    lgt.fence()
+    return lgt.stats().passes
+  end
+  check.equal(passes(12) - passes(6), 6)
+end)
+
+check.case("in one dimension, and in three", function()
+  local line, numbers = np.arange(4000) * 1.0, {}
+  for i = 1, 4000 do numbers[i] = i - 1 end
+  for _ = 1, 10 do
+    line["3:-3"] = line[":-5"] + line["5:"] - line["3:-3"]
+    local new = {}
+    for i = 3, 3998 do new[i] = numbers[i - 2] + numbers[i + 2] - numbers[i] end
+    for i = 3, 3998 do numbers[i] = new[i] end
+  end
+  check.equal(line:totable(), numbers)
+  local cube = (np.arange(20 * 9 * 8) % 13):reshape(20, 9, 8):astype("float64")
+  local n = cube:totable()
+  for _ = 1, 7 do
+    cube["2:-2, 2:-2, 2:-2"] = cube[":-3, 2:-2, 2:-2"] + cube["3:, 2:-2, 2:-2"] - cube["2:-2, 2:-2, 3:"]
+    local new = {}
+    for i = 2, 19 do
+      for j = 2, 8 do
+        for k = 2, 7 do new[(i * 9 + j) * 8 + k] = n[i - 1][j][k] + n[i + 1][j][k] - n[i][j][k + 1] end
+      end
+    end
+    for i = 2, 19 do
+      for j = 2, 8 do
+        for k = 2, 7 do n[i][j][k] = new[(i * 9 + j) * 8 + k] end
+      end
+    end
+  end
+  check.equal(cube:totable(), n)
+end)
+
+check.done()
