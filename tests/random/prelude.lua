@@ -74,7 +74,8 @@ function calls.band(x)
     local i = np.arange(n)
     local cols = np.reshape(np.transpose(np.stack {(3 * i + 1) % n, i, n - 1 - i}), 3 * n)
     local vals = np.reshape(np.broadcast_to(np.array {dtype == "int64" and 3 or 0.5, 2, -1}, {n, 3}), 3 * n)
-    bands[key] = sp.csr_matrix({vals:astype(dtype), cols:astype("int64"), 3 * np.arange(n + 1)}, {shape = {n, n}, base = 0})
+    local starts = 3 * np.arange(n + 1)
+    bands[key] = sp.csr_matrix({vals:astype(dtype), cols:astype("int64"), starts}, {shape = {n, n}, base = 0})
   end
   return bands[key]:dot(x)
 end
@@ -135,12 +136,15 @@ function calls.outside(x, id)
 end
 calls.singular = np.zeros(2, 2)
 
--- A task needs more memory than any machine has: it spoils x, which can be used again when it is overwritten.
+-- A task needs more memory than any machine has: it spoils x, which can be used again when it is overwritten.  The huge
+-- array is written twice and held: one that a recipe computes would not be stored for want of memory.
 function calls.exhaust(x)
   local huge = np.empty(2 ^ 43)
   huge:fill(1)
+  huge[2] = 3
   x["..."] = huge[1]
   calls.fails(function() return x:totable() end)
+  calls.fails(function() return huge:item(1) end)
   x:fill(2)
 end
 
