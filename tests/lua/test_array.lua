@@ -1053,4 +1053,35 @@ check.case("a list with a field is no array", function()
   check.refuses("numbered from 1", function() np.array { [0] = 1, np.array(2), 3 } end)
 end)
 
+-- A task that writes at positions has one axis more, for which six leave no room.
+check.case("positions in arrays of six dimensions are written, too", function()
+  local function int(...) return np.array({ ... }, { dtype = "int64" }) end
+  local function agree(shape, key, small, small_key, value)
+    local wide, narrow = np.zeros(shape), np.zeros(small)
+    wide[key] = value
+    narrow[small_key] = np.reshape(value, narrow[small_key].shape)
+    check.equal(np.reshape(wide, small):totable(), narrow:totable())
+    wide[key], narrow[small_key] = 7, 7
+    check.equal(np.reshape(wide, small):totable(), narrow:totable())
+  end
+  local numbers = np.arange(48) * 1.0
+  agree({ 4, 1, 2, 1, 2, 3 }, { int(3, 1, 3, -1), "..." }, { 4, 2, 2, 3 }, { int(3, 1, 3, -1), "..." },
+    np.reshape(numbers, 4, 1, 2, 1, 2, 3))
+  agree({ 2, 1, 4, 1, 2, 3 }, { {}, {}, int(3, 1, 3, -1), "..." }, { 2, 4, 2, 3 }, { {}, int(3, 1, 3, -1), "..." },
+    np.reshape(numbers, 2, 1, 4, 1, 2, 3))
+  agree({ 2, 1, 4, 3, 2, 1 }, { {}, {}, int(3, 1), int(2, 3), "..." }, { 2, 4, 3, 2 }, { {}, int(3, 1), int(2, 3), {} },
+    np.reshape(numbers["1:8"], 2, 1, 2, 2, 1))
+  agree({ 4, 2, 1, 1, 2 }, { np.reshape(int(3, 1), 2, 1), "..." }, { 4, 2, 2 }, { int(3, 1), "..." },
+    np.reshape(numbers["1:8"], 2, 1, 2, 1, 1, 2))
+  local x = np.ones(2, 1, 1, 1, 1, 2)
+  np.add.at(x, { int(1, 1), "..." }, 3)
+  check.equal(np.ravel(x):totable(), { 7, 7, 1, 1 })
+  x["2::-1"][{ int(1), "..." }] = 5
+  check.equal(np.ravel(x):totable(), { 7, 7, 5, 5 })
+  check.refuses("position 3 of axis 1 is outside", function()
+    x[{ int(3), "..." }] = 5
+    x:totable()
+  end)
+end)
+
 check.done()

@@ -454,6 +454,19 @@ local function launch_scatter(view, value, positions, shape, before, axes, opera
       unpack(positions) }, { before + 1, 1, operation or native.operation.set, axes, extent })
 end
 
+-- The same where one more axis in front is one too many: those before, picked and behind become one each, in a copy.
+local function scatter_in_three(view, value, positions, shape, before, numbers, operation)
+  local merged, extent = merge_positions(view, before + 1, positions, 1, numbers)
+  local whole, number, ahead = core.shape_of(view), core.size_of(merged), 1
+  for d = 1, before do ahead = ahead * whole[d] end
+  local behind = core.product({ unpack(whole, before + #positions + 1) })
+  local copy = np.copy(np.reshape(view, { ahead, extent, behind }))
+  local values = np.reshape(np.broadcast_to(value, shape), { ahead, number, behind })
+  local line = np.copy(np.reshape(merged, { number }))
+  launch_scatter(copy, np.copy(values), { line }, core.shape_of(values), 1, digits(numbers), operation)
+  core.assign(view.id, core.layout_of(view), np.reshape(copy, whole))
+end
+
 -- Write into what the steps pick, or combine with it by an operation of native.operation.
 function picks.scatter(a, layout, steps, value, operation)
   local view, positions, shape, before, numbers = plan_picks(a, layout, steps)
@@ -468,6 +481,9 @@ function picks.scatter(a, layout, steps, value, operation)
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
   value = apart(value, view)
   for i, p in ipairs(positions) do positions[i] = apart(p, view) end
+  if math.max(core.ndim_of(view), #shape) == C.LGT_MAX_DIM then
+    return scatter_in_three(view, value, positions, shape, before, numbers, operation)
+  end
   if #positions > 1 and native.divided(core.size_of(view)) and core.ndim_of(positions[1]) > 0 and
     not native.reshaped(view) then
     positions[1] = checked(view, before + 1, positions, numbers)

@@ -46,7 +46,8 @@ end
 
 -- What a launch needs: view, the layout of what is picked from with its axes in order; shape and result (a layout) of
 -- what is picked; at and at2, layouts of the positions; the kinds.  `front` and `values` are of scatters, made by the
--- first of them: without axes before those that are picked from there is one of extent 1, by which nothing is cut.
+-- first of them: without axes before those that are picked from there is one of extent 1, by which nothing is cut;
+-- `full`: there is no room for that one.
 local function make(layout, code, first, second)
   if remembered == MOST then forget() end
   remembered = remembered + 1
@@ -57,6 +58,7 @@ local function make(layout, code, first, second)
   local order, shape, before = picks.arrange(lgt.shape(layout), axes, common)
   if #shape > 6 then return nil end
   local plan = { shape = shape, before = before, values = {}, count = #axes, numbers = numbers }
+  plan.full = before == 0 and math.max(#shape, #order) == C.LGT_MAX_DIM
   plan.view = lgt.transpose(layout, order)
   plan.result = lgt.dense(layouts[layout].dtype, shape)
   plan.at = lgt.broadcast(first, common)
@@ -215,7 +217,7 @@ jit.off(layout_of_values)
 -- for what needs more thought.  What is written must have been looked at by core.check_assigned.
 ---@return boolean
 function planned.scatter(a, plan, first, second, value, operation)
-  if shares(first, a) or second and shares(second, a) then return false end
+  if plan.full or shares(first, a) or second and shares(second, a) then return false end
   local single = type(value) == "number"
   local values = 0
   if not single then
