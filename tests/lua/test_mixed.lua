@@ -108,8 +108,8 @@ for name, program in pairs(programs) do
   end)
 end
 
--- Products of the edges of x, which are from before the turns, and of what a turn writes between them: not stored, for nobody
--- has the first ones any more when their turns are planned.
+-- Products of the edges of x, which are from before the turns, and of what a turn writes between them: not stored, for
+-- nobody has the first ones any more when their turns are planned.
 local function products(kept)
   local x, y = np.linspace(0, 39, 40), np.linspace(0, 78, 40)
   lgt.flush()
