@@ -52,4 +52,23 @@ check.case("not where data says what moves", function()
   end
 end)
 
+-- A vector that was written in many ways is brought together first; what a domain gets by that it sends on.
+-- How many ways are many is not for scripts to know.
+check.case("what has just come is sent on", function()
+  for ways = 38, 44 do
+    local x, wanted = np.zeros(n), {}
+    for i = 1, n do wanted[i] = 0 end
+    for k = 1, ways do
+      local first = 1 + (k * 97) % (n - 20)
+      x[("%d:%d"):format(first, first + 19)] = np.arange(20) + 100.0 * k
+      for i = 0, 19 do wanted[first + i] = i + 100 * k end
+      lgt.flush()
+    end
+    lgt.fence() -- all that could be waited for has come about
+    local sum = x[":-101"] + 2 * x["101:"]
+    local got = sum:totable()
+    for i = 1, n - 100 do check.equal(got[i], wanted[i] + 2 * wanted[i + 100]) end
+  end
+end)
+
 check.done()

@@ -456,9 +456,13 @@ lgt_status lgt_message_small(lgt_binder *binder, const lgt_small *small, lgt_ins
       .kind = sends ? SEND : RECV, .peer = small->peer, .tag = tag, .bytes = small->bytes};
   void *memory;
   if (sends) binder->sent += (int64_t)p.bytes, binder->messages++;
+  /* What is sent may be what the ones before receive: until these are submitted, its instances do not know of them. */
+  bool behind = sends && binder->joinable && binder->joinable->message->kind == RECV;
+  lgt_status status = behind ? lgt_message_flush(binder) : LGT_OK;
+  if (status) return status;
   if (lgt_small_send_at_once(binder, small, inst, tag)) return log_message(&p, true), LGT_OK;
   if (join(binder, &p, small, inst)) return LGT_OK;
-  lgt_status status = lgt_message_flush(binder);
+  status = lgt_message_flush(binder);
   lgt_job_size size = {.instances = small->n, .bytes = small_size(&p, small->n)};
   lgt_job *job = status ? NULL : lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
