@@ -15,6 +15,14 @@ lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *
   return (lgt_selected){.what = touch->whole};
 }
 
+/* ... with the margins: what is read, and has room. */
+static lgt_selected selected_around(const lgt_binder *binder, const lgt_plan_group *group,
+                                    const lgt_touch *touch) {
+  lgt_selected s = lgt_touch_selected(binder, group, touch);
+  if (touch->around != touch->whole) s.what = touch->around; /* no image selects of that */
+  return s;
+}
+
 /* ---- what moves --------------------------------------------------------------------------------------- */
 
 /* The domain's instance that the exchange works on. */
@@ -168,7 +176,7 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
   for (int i = 0; i < group->notes->ntouch; i++) {
     const lgt_touch *t = &group->notes->touch[i];
     if (t->brought <= bytes) continue;
-    lgt_selected s = lgt_touch_selected(binder, group, t);
+    lgt_selected s = selected_around(binder, group, t);
     const lgt_store *store = lgt_store_at(binder->stores, root[group->notes->touched[t->root].root]);
     if (!s.image && store->history && !lgt_history_has(store->history, s.what)) return i;
   }
@@ -190,8 +198,7 @@ static bool list_all(lgt_exchange *x) {
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, notes->ntouch + i);
   for (int i = 0; i < notes->ntouch && good; i++) {
     const lgt_touch *t = &notes->touch[i];
-    lgt_selected s = lgt_touch_selected(x->binder, x->group, t);
-    if (t->around != t->whole) s.what = t->around; /* no image selects of that */
+    lgt_selected s = selected_around(x->binder, x->group, t);
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
     if (good && x->group->turns && t->writes && !t->fresh) good = foresee_write(x, t);
   }
@@ -590,7 +597,7 @@ bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   if (x->plain || !any_absent(x)) return false;
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     const lgt_touch *t = &x->group->notes->touch[i];
-    const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
+    const lgt_footprint *what = selected_around(x->binder, x->group, t).what;
     for (int d = 0; d < map->local && t->reads; d++) {
       const lgt_region *absent = &x->store[t->root]->replica[d].absent;
       lgt_rect rect, common;
