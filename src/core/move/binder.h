@@ -18,7 +18,7 @@ static inline lgt_status lgt_no_memory_to_launch(void) { return lgt_err(LGT_NO_M
 typedef struct lgt_job lgt_job;
 typedef struct lgt_template lgt_template; /* template.h */
 typedef struct lgt_move lgt_move;         /* moves.h */
-typedef struct lgt_eager lgt_eager;       /* message.c */
+typedef struct lgt_eager lgt_eager;       /* small.h */
 typedef struct lgt_answer lgt_answer;     /* moves.c */
 typedef struct lgt_selected lgt_selected; /* exchange.h */
 
@@ -124,7 +124,7 @@ typedef struct lgt_binder {
   int selected_room;
   lgt_job *joinable;                              /* owned: small messages, not yet submitted (message.c); NULL: none */
   lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
-  lgt_eager *eager;                               /* owned: small messages that are on their way (message.c) */
+  lgt_eager *eager;                               /* owned: small messages that are on their way (small.h) */
   int64_t eager_bytes;                            /* bytes of these */
   int64_t share_limit;                            /* bytes: a larger array is not gathered, for a rank would lack room */
   int64_t sent, messages;                         /* counters: bytes, and messages, to other ranks */

@@ -4,8 +4,8 @@
  * follows from the group and from these histories and keys as they were before.  All of them are interned: two
  * stores have the same past exactly when the pointers are equal.  So a group keeps a few *records*, each of the
  * pointers that an exchange found, of the moves that it listed, small messages among them ready to go (small.h), and of
- * the pointers that it left behind.  An
- * exchange that finds its stores as a record has them takes over what came of it: it *replays* the record.
+ * the pointers that it left behind.  An exchange that finds its stores as a record has them takes over what came of it:
+ * it *replays* the record.
  *
  * The result is the same with and without a record, so it is each rank's own affair whether there is one.  There
  * is none where the moves follow from more: where data selects them, where the group works on several parts of a
