@@ -104,6 +104,36 @@ check.case("the border is copied for the first two versions only", function()
   check.equal(passes(12) - passes(6), 6)
 end)
 
+check.case("a copy that has the memory of a version changes its border", function()
+  lgt.options { between = 2 ^ 30 } -- all in one group
+  local function border(fence)
+    local x = np.zeros(2000, 1500) + 1
+    fence()
+    local function turn()
+      spread_array(x)
+      fence()
+    end
+    turn()
+    local function fork()
+      local y = x:copy()
+      fence()
+      turn()
+      y["1, :"] = -100
+      fence()
+      local sum = np.zeros(1999, 1500)
+      sum["..."] = y[":-2, :"] + y["2:, :"]
+      return sum
+    end
+    local sum = fork()
+    collectgarbage() -- the copy: large enough not to be stored in case somebody has it
+    collectgarbage()
+    for _ = 1, 3 do turn() end
+    return { x["1:3, :6"]:totable(), sum["1:3, :6"]:totable() }
+  end
+  check.equal(border(function() end), border(lgt.fence))
+  lgt.options { between = 0 }
+end)
+
 check.case("in one dimension, and in three", function()
   local line, numbers = np.arange(4000) * 1.0, {}
   for i = 1, 4000 do numbers[i] = i - 1 end

@@ -653,8 +653,10 @@ bool lgt_weave_is_there(const lgt_weaver *w, const lgt_weave_item *item) {
   const lgt_layout *piece = lgt_weaver_layout(w, item->layout[0]);
   for (int i = 0; i < w->items->nitem; i++) {
     const lgt_weave_item *other = &w->items->item[i];
+    bool later = lgt_item_order(other) > lgt_item_order(before); /* another root may have that version, too */
     for (int a = 0; a < other->nargs && other != before; a++)
-      if (other->out[a] == item->in[1] &&
+      if (other->out[a] != LGT_NONE &&
+          (other->out[a] == item->in[1] || (later && other->out[a] == before->in[1])) &&
           lgt_layout_may_overlap(piece, lgt_weaver_layout(w, other->layout[a])))
         return false;
   }

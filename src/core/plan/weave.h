@@ -159,7 +159,7 @@ lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
 /* The rest of a root: the elements that the view `written` (NULL: none) does not overwrite.  Returns the number of pieces. */
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
 /* Slots were chosen.  Is what the item, a copy of a piece of the rest, would copy in that memory already?  It is if the memory
- * had the version before the one that is copied from, and that one has this piece from there and never changed it. */
+ * had the version before the one that is copied from, that one has this piece from there, and neither changed it since. */
 bool lgt_weave_is_there(const lgt_weaver *weaver, const lgt_weave_item *item);
 /* The layout of one piece of a root; 0 when out of memory. */
 uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
