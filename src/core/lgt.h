@@ -63,7 +63,11 @@
  *   trace_longest  INT     0              greatest number of launches of a trace; 0: as many as a window has
  *   mix            BOOL    1     run time for tests: one task of launches that are cut apart between the same domains; 0:
  *                                         a task each
+ *   widen          INT     20    run time microseconds for which domains compute what others do, too, to spare an
+ *                                         exchange; 0: never
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory
+ *   skew           SIZE    1M    run time bytes that loops which follow each other row by row touch at once, a share of a
+ *                                         core's cache; 0: none do
  *   replicate      SIZE    1G    run time with ranks: bytes of an array that an operation may bring to every rank whole
  *   min_tile       EXTENT  64K   run time smallest tile worth a domain of its own, in elements
  *   max_tiles      INT     0     run time greatest number of tiles; 0: one for each domain

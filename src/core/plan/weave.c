@@ -565,19 +565,19 @@ static bool is_plain(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
          !w->items->item[buffer->last_writer].kind->reduces;
 }
 
-/* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there, and so do those of
- * turns (widen.h).  From the last one to the first: the versions of an array take turns in two slots, of which one has the last
+/* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there (but where loops
+ * may be inlined, which need not store then what is the group's own), and so do those of turns (widen.h).  From the last one to the first: the versions of an array take turns in two slots, of which one has the last
  * version. */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
-  bool share = lgt_solver_whole(&w->fuser->solver);
+  bool share = lgt_solver_whole(&w->fuser->solver), with_final = share && !lgt_inline_applies(w->fuser);
   uint16_t *free_until =
       lgt_mem_zalloc(((size_t)items->nbuffer + 1) * sizeof *free_until); /* by slot: a loop */
   if (!free_until) return lgt_no_memory_to_fuse();
   for (int b = 0; b < items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &items->buffer[b];
-    bool waits = share && buffer->final && !buffer->initial && buffer->takes == LGT_NONE &&
+    bool waits = with_final && buffer->final && !buffer->initial && buffer->takes == LGT_NONE &&
                  buffer->first_loop != LGT_NONE;
     if (waits) free_until[buffer->slot] = buffer->first_loop;
   }
