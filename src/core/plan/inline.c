@@ -136,11 +136,13 @@ static int made_by(const maker *m, int b, int reader, int a, view *v) {
 }
 
 /* May a load find what a store leaves?  A slot is of several buffers (weave.h), one after another.  A store's access has the
- * item that writes the buffer, or one that read it before. */
+ * item that writes the buffer, or one that read it before.  A rest that is `there` was left for an older buffer. */
 static bool may_find(const maker *m, const lgt_plan_access *store, const lgt_plan_access *load) {
   const lgt_weave_items *items = m->w->items;
   const lgt_weave_item *from = &items->item[store->item];
   uint16_t found = items->item[load->item].in[load->arg];
+  for (int i = 0; i < items->nitem; i++)
+    if (items->item[i].there && items->item[i].out[0] == found) return true;
   while (found != LGT_NONE && found != from->out[store->arg] && found != from->in[store->arg])
     found = items->buffer[found].rest;
   return found != LGT_NONE;
