@@ -315,4 +315,23 @@ check.case("large arrays that are changed in place and read by neighbours end no
   check.equal(product["3, 5"]:item(), 1000 * 1000)
 end)
 
+check.case("what a version has of the one before the last is read from memory", function()
+  lgt.options { between = 10000 } -- temporaries of the group are not kept for recipes
+  local function border(settle)
+    local x = (np.arange(64 * 33) % 32):reshape(64, 33):astype("float64") + 0.0
+    local s = np.zeros(33)
+    lgt.fence()
+    for turn = 1, 7 do
+      x["2:-2, 2:-2"] = x["2:-2, 2:-2"]["::-1, :"] + 1
+      settle()
+      if turn % 2 == 0 then
+        s["..."] = s + x["1, :"] * turn
+        settle()
+      end
+    end
+    return { s:totable(), x:totable() }
+  end
+  check.equal(border(function() end), border(lgt.fence))
+end)
+
 return check.done()
