@@ -80,6 +80,16 @@ local programs = {
     end
     return a
   end,
+  ["what a call reads and writes"] = function(turns)
+    local a, b = np.linspace(0, 39, 40) % 7 * 1, np.linspace(0, 39, 40) % 5 * 1
+    local inner = b["3:-3"]
+    lgt.flush() -- the first such call begins a group
+    for _ = 1, turns do
+      np.subtract(inner, a["4:-2"], { out = inner })
+      np.multiply(b["4:-2"], 0.4, { out = a["3:-3"] })
+    end
+    return b
+  end,
   ["upwind, by whole points"] = function(turns)
     local x = np.linspace(0, 119, 120)
     for _ = 1, turns do

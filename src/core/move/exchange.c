@@ -187,6 +187,7 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
 static bool foresee_write(lgt_exchange *x, const lgt_touch *t) {
   lgt_histories *histories = &x->binder->map->histories;
   const lgt_history **history = &x->store[t->root]->history;
+  if (!t->writes || t->fresh) return true;
   return lgt_history_written(histories, history, t->whole) && lgt_history_read(histories, history, t->around);
 }
 
@@ -196,11 +197,12 @@ static bool list_all(lgt_exchange *x) {
   bool good = true;
   for (int i = 0; i < x->nstore && good; i++)
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, notes->ntouch + i);
-  for (int i = 0; i < notes->ntouch && good; i++) {
+  for (int i = 0, made = 0; i < notes->ntouch && good; i++) {
     const lgt_touch *t = &notes->touch[i];
     lgt_selected s = selected_around(x->binder, x->group, t);
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
-    if (good && x->group->turns && t->writes && !t->fresh) good = foresee_write(x, t);
+    bool ends = i + 1 == notes->ntouch || t[1].call != t->call; /* a call reads before it writes */
+    for (; x->group->turns && ends && made <= i && good; made++) good = foresee_write(x, &notes->touch[made]);
   }
   return good && (!x->group->turns || lgt_moves_join(x->binder));
 }
