@@ -279,12 +279,12 @@ static bool can_be_lean(const lgt_plan_group *group) {
   return false;
 }
 
-/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls before it, which
- * have run.  Then plan those of the group anew, so that they store less; or else run them one by one, so that only those fail
- * that must. */
-static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
+/* A group cannot run at once: let go of the calls before it, which have run.  Where it lacks memory beside what the window
+ * holds, plan its calls anew, so that they store less, if they can; or else run them one by one, so that only those fail
+ * that must.  (For other reasons all ranks take a group apart, and must do that alike, whatever each of them stores.) */
+static void take_apart(lgt_runtime *rt, const lgt_plan_group *group, bool lacks_memory) {
   int calls = group->count;
-  rt->flush.lean = can_be_lean(group) ? calls : 0;
+  rt->flush.lean = lacks_memory && can_be_lean(group) ? calls : 0;
   rt->flush.apart = rt->flush.lean ? 0 : calls;
   rt->flush.ncall = group->first;
   rt->flush.pattern = 0; /* these calls are no window */
@@ -345,7 +345,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       continue;
     }
     if (tight && !whole) {
-      take_apart(rt, group);
+      take_apart(rt, group, true);
       return 0;
     }
     await_memory(rt, group);
@@ -364,7 +364,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       continue;
     }
     if (status) {
-      take_apart(rt, group);
+      take_apart(rt, group, status == LGT_NO_MEMORY);
       return 0;
     }
     release_calls(rt, group->first + group->count);
