@@ -168,7 +168,7 @@ uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piec
 int lgt_weave_new_buffer(lgt_weaver *weaver, uint16_t root, bool initial);
 lgt_weave_item *lgt_weave_new_item(lgt_weaver *weaver);
 int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot);
-/* The buffer's slot has its rest, if it has one, from the slot of the buffer that it was renamed from. */
+/* The buffer's slot has its rest, if it has one, from the slot of the buffer that holds that. */
 void lgt_weave_note_rest(const lgt_weave_items *items, const lgt_weave_buffer *buffer, lgt_plan_group *group);
 
 /* Build all loops of the group, twice.  `scan` finds which buffers are loaded from memory; then slots are chosen; `build`
