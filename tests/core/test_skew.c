@@ -41,20 +41,25 @@ static void set_access(step *s, int a, int mode, double *first, const program *p
   if (s->stride[a * LGT_MAX_DIM] != 8) s->access[a].inner = LGT_STRIDE_ANY;
 }
 
-/* target[inner box] = a[box moved by up to two] + b[box moved], or of a single row or column. */
+/* target[inner box] = a[box moved by up to two] + b[box moved], or of a single row or column, or of whole rows, which are then
+ * walked as one dimension. */
 static void grow_step(program *p, step *s) {
   int64_t at[3], moved[3];
   int target = random_below(ARRAYS), along = random_below(5) ? -1 : random_below(p->ndim);
+  bool rows = along < 0 && random_below(3) == 0;
   memset(s, 0, sizeof *s);
   s->shape.ndim = along < 0 ? p->ndim : 1;
   for (int d = 0; d < p->ndim; d++) at[d] = 2 + random_below(2);
   for (int d = 0; d < p->ndim; d++)
     if (along >= 0 && d != along) at[d] = 2 + random_below((int)p->side[d] - 4);
-  for (int d = 0; d < p->ndim && along < 0; d++) s->shape.extent[d] = p->side[d] - 3 - at[d];
+  for (int d = 1; d < p->ndim && rows; d++) at[d] = 0;
+  for (int d = 0; d < p->ndim && along < 0; d++)
+    s->shape.extent[d] = rows && d ? p->side[d] : p->side[d] - 3 - at[d];
   if (along >= 0) s->shape.extent[0] = p->side[along] - 3 - at[along];
   for (int a = 0; a < 2; a++) {
     int from = random_below(ARRAYS);
-    for (int d = 0; d < p->ndim; d++) moved[d] = at[d] + (from == target ? 0 : random_below(5) - 2);
+    for (int d = 0; d < p->ndim; d++)
+      moved[d] = at[d] + (from == target || (rows && d) ? 0 : random_below(5) - 2);
     set_access(s, a, LGT_ACCESS_LOAD, p->array[from], p, moved, along);
   }
   set_access(s, 2, LGT_ACCESS_STORE, p->array[target], p, at, along);

@@ -2,7 +2,6 @@
 #include "bind/follow.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "kernel/skew.h"
 

@@ -1,8 +1,6 @@
 /* skew.c - see skew.h. */
 #include "kernel/skew.h"
 
-#include <string.h>
-
 /* Workers come late or are slow: each should find several parts to do.  A wedge has little to do if parts are so many times as
  * wide as the loops lean. */
 enum { LEAST_HEIGHT = 2, FEW_BYTES = 4096, PARTS_PER_WORKER = 4, WIDE = 16 };
@@ -152,22 +150,26 @@ static bool take_rows(lgt_skewed *skewed, const lgt_skewed *other) {
   return true;
 }
 
-/* Place the nest; if it has other rows than those before, let one of both take the other's. */
+/* The only nest so far takes the rows of the next one.  False: it cannot, or the next one cannot follow then; nothing has
+ * changed. */
+static bool first_takes_rows(lgt_skew *skew, lgt_skewed *next) {
+  lgt_skewed *first = &skew->skewed[0], before = *first;
+  if (skew->nskewed != 1) return false;
+  if (!take_rows(first, next) || !lean(skew, next)) return *first = before, false;
+  skew->row = new_bytes(&(lgt_skew){0}, first);
+  skew->last = skew->first + first->rows;
+  return true;
+}
+
+/* Place the nest; if it has other rows than those before, let one of both take the other's, or let it be one row. */
 static bool place(lgt_skew *skew, lgt_skewed *skewed) {
+  const lgt_skewed as_it_is = *skewed;
   if (lean(skew, skewed)) return true;
   if (!skew->nskewed) return false;
-  const lgt_skewed *last = &skew->skewed[skew->nskewed - 1];
-  lgt_skewed before = *skewed;
-  if (take_rows(skewed, last) && lean(skew, skewed)) return true;
-  *skewed = before;
-  lgt_skew first = *skew;
-  if (skew->nskewed == 1 && take_rows(&first.skewed[0], skewed) && lean(&first, skewed)) {
-    first.row = new_bytes(&(lgt_skew){0}, &first.skewed[0]);
-    first.last = first.first + first.skewed[0].rows;
-    *skew = first;
-    return true;
-  }
-  *skewed = before;
+  if (take_rows(skewed, &skew->skewed[skew->nskewed - 1]) && lean(skew, skewed)) return true;
+  *skewed = as_it_is;
+  if (first_takes_rows(skew, skewed)) return true;
+  *skewed = as_it_is;
   skewed->whole = true;
   skewed->rows = 1;
   return lean(skew, skewed);

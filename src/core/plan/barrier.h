@@ -6,7 +6,9 @@
  * the number of barriers that must come before it (a value that is read through another view than it was written, a
  * reduction that is read).  Results that are written on one level and read on a later one lie *between*.  Once they have
  * more bytes than the option `between` allows, the group is cut, before the call from which on the fewest results of the
- * group are still needed: a value that crosses the cut has to be stored, so no chain of operations should be torn.
+ * group are still needed: a value that crosses the cut has to be stored, so no chain of operations should be torn.  A large
+ * result of which only neighbours are read, a few rows away, does not count: the loops follow one another through it, row by
+ * row (bind/follow.h), and of what lies between them little is there at a time.
  *
  * Example, two grids u and v, updated in place from their neighbours:
  *

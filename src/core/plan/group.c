@@ -514,7 +514,8 @@ static bool place_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int n
   lgt_plan_group *group = &plan->group[plan->ngroup];
   for (int i = first; i < next; i++) plan->call[i].wide = plan->call[i].launch;
   if (!group->turns) return true;
-  lgt_assert(lgt_widen_margins(fuser, plan, first, next, margin));
+  bool good = lgt_widen_margins(fuser, plan, first, next, margin); /* as it was for more turns */
+  lgt_assert(good);
   return lgt_widen_calls(fuser, plan, first, next, margin);
 }
 

@@ -349,18 +349,22 @@ static void find_again(closures *c) {
   }
 }
 
-/* A buffer whose memory lasts, if it may not, but whose versions cannot all be made again: its memory is kept. */
+/* Does an item read what the buffer's memory has no more when the group has ended? */
+static bool is_outlived(const lgt_weave_items *items, uint16_t buffer) {
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++)
+      if (items->item[i].in[a] == buffer && !(items->item[i].lasts >> a & 1)) return true;
+  return false;
+}
+
+/* Memory that should not be kept, though it lasts, is kept if the buffer's versions cannot all be made again. */
 static void keep_burdens(closures *c) {
   lgt_weave_items *items = c->w->items;
-  for (int b = 0; b < items->nbuffer; b++)
-    if (!c->whole[b] && is_burden(c->w, &items->buffer[b])) items->buffer[b].versions = false;
-  for (int i = 0; i < items->nitem; i++)
-    for (int a = 0; a < items->item[i].nargs; a++) {
-      uint16_t in = items->item[i].in[a];
-      if (in != LGT_NONE && !c->whole[in] && !(items->item[i].lasts >> a & 1) &&
-          is_burden(c->w, &items->buffer[in]))
-        items->buffer[in].versions = has_versions(c->w, in);
-    }
+  for (int b = 0; b < items->nbuffer; b++) {
+    lgt_weave_buffer *buffer = &items->buffer[b];
+    if (buffer->versions && !c->whole[b] && is_burden(c->w, buffer))
+      buffer->versions = is_outlived(items, (uint16_t)b);
+  }
 }
 
 static bool close_over(closures *c, int number);
@@ -636,7 +640,7 @@ static lgt_status run_again(rescue *r, int number) {
   if (!item) return lgt_no_memory_to_fuse();
   *item = r->from->item[number];
   item->loop = LGT_NONE;
-  item->there = false;                                              /* in the group's memory, that is */
+  item->there = false;
   if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
     int b = lgt_weave_new_buffer(&r->w, r->elided->root, false);
     if (b < 0) return lgt_no_memory_to_fuse();

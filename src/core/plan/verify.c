@@ -356,11 +356,9 @@ static bool verify_there(const verifier *v, int number) {
           item->out[a] != LGT_NONE && items->buffer[item->out[a]].slot == items->buffer[copy->out[0]].slot;
     if (!same || item->there || item->loop == LGT_NONE || item->loop >= copy->loop) continue;
     if (!writes_within(v, item, piece)) continue;
-    bool later =
-        last < 0 || items->item[last].loop < item->loop; /* in one loop the last in the program stores */
-    if (later ||
-        (items->item[last].loop == item->loop && lgt_item_order(&items->item[last]) < lgt_item_order(item)))
-      last = i;
+    const lgt_weave_item *before = last < 0 ? item : &items->item[last];
+    bool same_loop = before->loop == item->loop; /* the later one in the program stores */
+    if (before->loop < item->loop || (same_loop && lgt_item_order(before) <= lgt_item_order(item))) last = i;
   }
   if (last >= 0 && maker_in(v, last, copy->layout[0]) == maker_in(v, number, copy->layout[0])) return true;
   return WRONG("plan: group %d: what item %d would copy is not in its memory", v->number, number);

@@ -566,8 +566,8 @@ static bool is_plain(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
 }
 
 /* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there (but where loops
- * may be inlined, which need not store then what is the group's own), and so do those of turns (widen.h).  From the last one to the first: the versions of an array take turns in two slots, of which one has the last
- * version. */
+ * may be inlined, which need not store then what is the group's own), and so do those of turns (widen.h).  From the last one
+ * to the first: the versions of an array take turns in two slots, of which one has the last version. */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;

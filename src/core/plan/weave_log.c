@@ -11,7 +11,7 @@
  *     r3 is elided; its recipe runs items 0, reads s0
  *
  * An item whose loop is gone, because each of its readers computes the item anew (inline.h), is "inlined"; one whose results
- * nothing reads is "not needed".
+ * nothing reads is "not needed".  A copy of a rest that is "there already" is not run.
  */
 #include "plan/weave.h"
 
