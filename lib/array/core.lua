@@ -562,7 +562,7 @@ end
 
 -- A new array over memory from host_memory, which it owns from now on.
 function core.adopt(dtype, shape, memory)
-  return lgt.wrap(lgt.attach(lgt.dense(dtype, shape), memory, C.lgt_memory_free, memory))
+  return lgt.adopt(lgt.dense(dtype, shape), memory, C.lgt_memory_free)
 end
 
 local COLLECTED_BYTES = 2 ^ 30 -- what LuaJIT can allocate itself ends somewhat above that

@@ -443,8 +443,12 @@ function lgt.outside(bytes)
   return ffi.gc(place[0], C.lgt_memory_free)
 end
 
--- A new array of the given dense layout over `data` (from calloc; now the array's own).
-function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free, data)) end
+-- A new array of the given dense layout over `data`, which is the array's own from now on: release(data), a function of
+-- C, gives it back (none: free does).
+function lgt.adopt(layout, data, release)
+  if all_lines then front.line = lgt.line() end
+  return wrap(C.lgt_array_adopt(rt, layout, data, release or ffi.C.free))
+end
 
 -- The number of an array over any memory, which release(context) gives back; 0 if it cannot be had.
 -- `kind`: where the memory lies, if not on the host.

@@ -378,6 +378,62 @@ TEST(only_attached_arrays_are_detached) {
   lgt_close(rt);
 }
 
+static void give_back(void *data) {
+  released++;
+  free(data);
+}
+
+static double *numbers(void) {
+  double *memory = malloc(N * sizeof *memory);
+  for (int i = 0; i < N; i++) memory[i] = i;
+  return memory;
+}
+
+/* Once it is the array's own nobody can have it back, and it goes when nobody needs it, even if the array goes on. */
+TEST(adopted_memory_is_the_arrays_own) {
+  for (int domains = 1; domains < 4; domains++) {
+    open_domains(domains == 1 ? "1" : domains == 2 ? "2" : "3");
+    uint32_t layout = lgt_layout_dense(rt, LGT_FLOAT64, 1, (int64_t[]){N});
+    released = 0;
+    lgt_id x = lgt_array_adopt(rt, layout, numbers(), give_back), sum = vector(N - 2);
+    CHECK(x);
+    CHECK_EQ(stat_of(rt, "bytes_live"), N * 8);
+    REFUSED(lgt_array_detach(rt, x), LGT_BAD_ARGUMENT, "only attached arrays");
+    lgt_id inner = slice_of(rt, x, 0, 1, N - 2, 1), left = slice_of(rt, x, 0, 0, N - 2, 1);
+    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, sum, inner, left));
+    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, inner, sum));
+    CHECK(!lgt_array_copy_out(rt, x, data));
+    CHECK(data[0] == 0 && data[1] == 1 && data[N - 2] == N - 2 + N - 3 && data[N - 1] == N - 1);
+    CHECK(domains > 1 || released == 1); /* with one domain the new contents are elsewhere */
+    lgt_array_free_many(rt, (lgt_id[]){x, inner, left}, 3);
+    CHECK(!lgt_fence(rt));
+    CHECK_EQ(released, 1);
+    lgt_array_adopt(rt, layout, numbers(), give_back);
+    CHECK(lgt_array_adopt(rt, lgt_layout_dense(rt, LGT_FLOAT64, 1, (int64_t[]){0}), malloc(1), give_back));
+    lgt_close(rt);
+    CHECK_EQ(released, 3);
+  }
+}
+
+TEST(adopted_memory_is_freed_where_there_is_no_array) {
+  open_plain();
+  uint32_t layout = lgt_layout_dense(rt, LGT_FLOAT64, 1, (int64_t[]){N}), view;
+  for (int n = 1; n < 3; n++) {
+    released = 0;
+    double *memory = numbers();
+    lgt_mem_fail_from(n);
+    lgt_id x = lgt_array_adopt(rt, layout, memory, give_back);
+    lgt_mem_fail_at(0);
+    CHECK(!x && released == 1);
+    CHECK_HAS(lgt_message(), "out of memory");
+  }
+  view = lgt_layout_slice(rt, layout, 0, 1, 2, 1);
+  NOTHING(lgt_array_adopt(rt, view, numbers(), give_back), 0, "a dense layout");
+  NOTHING(lgt_array_adopt(rt, layout, NULL, give_back), 0, "is NULL");
+  CHECK_EQ(released, 2);
+  lgt_close(rt);
+}
+
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
 static lgt_status do_nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -766,6 +822,8 @@ int main(void) {
   RUN(attached_memory_is_used_in_place);
   RUN(attached_memory_is_released_with_its_last_handle);
   RUN(only_attached_arrays_are_detached);
+  RUN(adopted_memory_is_the_arrays_own);
+  RUN(adopted_memory_is_freed_where_there_is_no_array);
   RUN(impossible_launches_are_refused);
   RUN(names_are_looked_up);
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);

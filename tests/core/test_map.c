@@ -132,6 +132,29 @@ TEST(attached_memory_is_not_freed) {
   lgt_map_fini(&map);
 }
 
+static int given_back;
+static void give_back(void *data) {
+  given_back++;
+  free(data);
+}
+
+TEST(adopted_memory_is_freed_once) {
+  lgt_map map;
+  double *memory = malloc(6 * sizeof *memory);
+  given_back = 0;
+  lgt_map_init(&map, &stores, 1, 0, 1, 1000);
+  lgt_instance *inst =
+      lgt_instance_adopt(&map, root_of(LGT_FLOAT64, 2, (int64_t[]){2, 3}), memory, give_back);
+  CHECK(inst && inst->bytes == 48 && map.live == 48);
+  CHECK(lgt_instance_at(inst, (int64_t[]){1, 2}) == (char *)&memory[5]);
+  lgt_instance_retain(inst);
+  lgt_instance_release(&map, inst);
+  CHECK_EQ(given_back, 0);
+  lgt_instance_release(&map, inst);
+  CHECK(given_back == 1 && map.live == 0 && map.pool->idle == 0 && map.peak == 48);
+  lgt_map_fini(&map);
+}
+
 /* ---- copies -------------------------------------------------------------------------------------------- */
 
 static lgt_rect random_rect(int ndim, const int64_t *extent) {
@@ -199,6 +222,7 @@ int main(void) {
   RUN(blocks_of_every_size_come_and_go);
   RUN(the_budget_counts_free_blocks_only_until_they_are_needed);
   RUN(attached_memory_is_not_freed);
+  RUN(adopted_memory_is_freed_once);
   RUN(a_copy_moves_its_rect);
   lgt_stores_fini(&stores);
   return check_done() || lgt_mem_live() != 0;

@@ -127,6 +127,7 @@ static void expect_item(session *s, const char *what, lgt_id a, double value) {
 
 /* ---- the program: x is 0, 1, 2, ... ----------------------------------------------------------------- */
 
+static double sum_of_two(int64_t i, int64_t n) { return (void)n, 2 * (double)i + 1; }
 static double x_plus_double(int64_t i, int64_t n) { return (void)n, 3 * (double)i + 1; }
 static double doubled(int64_t i, int64_t n) { return (void)n, 2 * (double)i + 1; }
 static double smoothed(int64_t i, int64_t n) {
@@ -261,16 +262,40 @@ static void host_memory(session *s, int64_t rows, const double *data) {
   free(memory);
 }
 
+static int adopted, given_back;
+static void give_back(void *data) {
+  given_back++;
+  free(data);
+}
+
+/* Memory that an array adopts, and may leave when it is written, goes once: at the latest when the runtime closes. */
+static void adopted_memory(session *s, int64_t rows, const double *data) {
+  uint32_t layout = s->status ? 0 : lgt_layout_dense(s->rt, LGT_FLOAT64, 1, (int64_t[]){rows * COLS});
+  if (!layout) failed(s, LGT_NO_MEMORY);
+  for (int turn = 0; turn < 2 && !s->status; turn++) {
+    double *memory = malloc((size_t)(rows * COLS) * sizeof *memory);
+    memcpy(memory, data, (size_t)(rows * COLS) * sizeof *memory);
+    adopted++;
+    lgt_id x = keep(s, lgt_array_adopt(s->rt, layout, memory, give_back)), sum = array(s, rows * COLS - 2, 0);
+    if (!x) break;
+    lgt_id left = rows_of(s, x, 0, rows * COLS - 2), inner = rows_of(s, x, 1, rows * COLS - 2);
+    DO(launch(s->rt, kind(s, "a1 a2 add =0"), 3, sum, left, inner));
+    DO(launch(s->rt, kind(s, "a1 =0"), 2, inner, sum));
+    if (turn) expect(s, "a stencil in adopted memory", sum, rows * COLS - 2, sum_of_two);
+  }
+}
+
 static lgt_status run_program(lgt_runtime *rt, int64_t rows, char *wrong) {
   session s = {.rt = rt};
   double *data = malloc((size_t)(rows * COLS) * sizeof *data);
   for (int64_t i = 0; i < rows * COLS; i++) data[i] = (double)i;
-  for (int part = 0; part < 7; part++) {
+  for (int part = 0; part < 8; part++) {
     if (part < 3) chain(&s, rows, data, part == 2); /* planned with a dead result, run with a live one */
     if (part == 3) stencil(&s, rows, data), reductions(&s, rows, data);
     if (part == 4) gather(&s, rows, data);
     if (part == 5) traced(&s, rows, data);
     if (part == 6) host_memory(&s, rows, data);
+    if (part == 7) adopted_memory(&s, rows, data);
     if (!s.status && !explain(rt, s.nid ? s.id[0] : 0)) failed(&s, LGT_NO_MEMORY);
     while (s.nid) drop(&s, s.id[0]);
     lgt_status status = lgt_fence(rt);
@@ -317,6 +342,9 @@ static bool whole_life(int64_t n, const char *domains, void (*fail)(int64_t)) {
   if (opened) runs_well(rt, 20, n);
   if (opened) lgt_close(rt);
   nknown = 0;
+  if (given_back != adopted)
+    check_fail(__FILE__, __LINE__, "failure %lld: adopted memory was freed %d times, not %d", (long long)n,
+               given_back, adopted);
   if (lgt_mem_live() != live)
     check_fail(__FILE__, __LINE__, "failure %lld: %lld blocks leak", (long long)n,
                (long long)(lgt_mem_live() - live));
@@ -345,6 +373,7 @@ static void walk_runs(const char *domains, const char *cpus, void (*fail)(int64_
     if (n % 50 == 0) lgt_option(rt, "fusion", "1"); /* forgets the plans */
   }
   CHECK_EQ(stat_of(rt, "live_stores"), 0);
+  CHECK_EQ(given_back, adopted);
   lgt_close(rt);
   nknown = 0;
   CHECK_EQ(lgt_mem_live(), live);

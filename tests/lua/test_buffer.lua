@@ -86,6 +86,46 @@ check.case("offsets, counts, pointers, strings", function()
   check.equal(np.frombuffer(""):totable(), {})
 end)
 
+-- What a few turns of a stencil in place cost: passes, and bytes at the worst time.
+local function cost(make)
+  local x = make()
+  for turn = 1, 2 do -- the first time something is learned
+    lgt.fence()
+    collectgarbage()
+    collectgarbage()
+    lgt.stats_reset()
+    for _ = 1, 4 do x["2:-2"] = 0.5 * (x[":-3"] + x["3:"]) end
+    lgt.fence()
+    if turn == 2 then return { lgt.stats().passes, lgt.stats().bytes_peak }, x end
+  end
+end
+
+check.case("memory of lgt's own is that of any array", function()
+  local n = 100000
+  local list = {}
+  for i = 1, n do list[i] = i * i % 17 end
+  local buffer = ffi.new("double[?]", n, list)
+  local path = os.tmpname()
+  np.savetxt(path, np.array(list))
+  local made = {
+    ["a table"] = function() return np.array(list) end,
+    ["a string"] = function() return np.frombuffer(ffi.string(buffer, 8 * n), { dtype = "float64" }) end,
+    ["a copy of FFI memory"] = function() return np.array(buffer) end,
+    ["a text"] = function() return np.loadtxt(path) end,
+  }
+  local wanted, numbers = cost(function() return np.array(list) + 0 end)
+  numbers = numbers:totable()
+  for _, make in pairs(made) do
+    local got, x = cost(make)
+    if lgt.C.lgt_domains(lgt.rt) == 1 then check.equal(got, wanted) end
+    check.equal(x:totable(), numbers)
+    check.refuses("only attached arrays can be detached", function() x:detach() end)
+  end
+  os.remove(path)
+  local attached = cost(function() return np.frombuffer(buffer) end) -- this stays where it is
+  if lgt.C.lgt_domains(lgt.rt) == 1 then check.that(attached[1] > wanted[1]) end
+end)
+
 check.case("memory lives as long as it is used", function()
   local sums = {}
   for i = 1, 50 do

@@ -48,6 +48,12 @@ local TURNS = {
     return x
   end },
   { "sums", function(x) return x - np.mean(x) end },
+  { "tables", function(x, turn)
+    local row = np.array { turn, 2, 3 }
+    row["1:2"] = row["2:3"] + 1
+    x["2, :3"] = row
+    return x
+  end },
 }
 
 for _, loop in ipairs(TURNS) do

@@ -72,7 +72,7 @@ for name, change in pairs(changes) do
   check.case("a stencil in place, and " .. name, function()
     for _, turns in ipairs { 2, 3, 9, 16 } do
       local numbers = grid(60, 11)
-      local x = np.array(numbers) + 0.0 -- in memory of its own
+      local x = np.array(numbers)
       local held = {}
       lgt.fence()
       lgt.stats_reset()
@@ -92,7 +92,7 @@ end
 
 check.case("the border is copied for the first two versions only", function()
   if not one_memory then return end
-  local x = np.array(grid(60, 11)) + 0.0
+  local x = np.array(grid(60, 11))
   local function passes(turns)
     collectgarbage()
     lgt.fence()

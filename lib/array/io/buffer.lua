@@ -90,6 +90,16 @@ end
 
 local known = { dtype = true, count = "count", offset = "count" }
 
+-- How many elements there are between byte `offset` and the end: so many as the caller wants (nil: all that fit).
+local function count_elements(dtype, count, offset, bytes)
+  local fitting = math.floor((bytes - offset) / dtypes.size[dtype])
+  if offset > bytes or count and count > fitting then
+    raise("frombuffer: %s elements of %s from byte %d on do not fit into %d bytes", tostring(count or "no"),
+      dtypes.name[dtype], offset, bytes)
+  end
+  return count or fitting
+end
+
 -- The dtype, shape and bytes before the first element that are meant.
 local function what_is_meant(buffer, options)
   local name, shape = described(buffer)
@@ -97,19 +107,24 @@ local function what_is_meant(buffer, options)
   if not dtype then
     raise("frombuffer: the option dtype says what the elements of %s are", tostring(ffi.typeof(buffer)))
   end
-  local offset, count, size = options.offset or 0, options.count, dtypes.size[dtype]
+  local offset, count = options.offset or 0, options.count
   if not shape then
     if not count then raise("frombuffer: of a pointer the option count says how many elements it points to") end
     return dtype, { count }, offset
   end
-  local bytes = ffi.sizeof(buffer)
-  local fitting = math.floor((bytes - offset) / size)
-  if offset > bytes or count and count > fitting then
-    raise("frombuffer: %s elements of %s from byte %d on do not fit into %d bytes", tostring(count or "no"),
-      dtypes.name[dtype], offset, bytes)
-  end
+  local fitting = count_elements(dtype, count, offset, ffi.sizeof(buffer))
   if not count and offset == 0 and dtypes.number[name or ""] == dtype then return dtype, shape, offset end
-  return dtype, { count or fitting }, offset
+  return dtype, { fitting }, offset
+end
+
+-- The bytes of a string, in memory of the array's own.
+local function copy_of_string(text, options)
+  local dtype = core.check_dtype(options.dtype or "uint8", "frombuffer")
+  local offset = options.offset or 0
+  local count = count_elements(dtype, options.count, offset, #text)
+  local memory = core.host_memory(dtype, count)
+  ffi.copy(memory, ffi.cast("const char *", text) + offset, count * dtypes.size[dtype])
+  return core.adopt(dtype, { count }, memory)
 end
 
 -- An array over memory of the FFI, without a copy: ffi.new("double[3][4]") gives a matrix.  Options: dtype, where
@@ -121,13 +136,7 @@ end
 ---@return lgt_array
 function np.frombuffer(buffer, options)
   options = core.check_options(options, known, "frombuffer")
-  if type(buffer) == "string" then
-    local copy = ffi.new("uint8_t[?]", math.max(#buffer, 1))
-    ffi.copy(copy, buffer, #buffer)
-    local count = options.count or math.floor((#buffer - (options.offset or 0)) /
-      dtypes.size[core.check_dtype(options.dtype or "uint8", "frombuffer")])
-    return np.frombuffer(copy, { dtype = options.dtype or "uint8", offset = options.offset, count = count })
-  end
+  if type(buffer) == "string" then return copy_of_string(buffer, options) end
   if type(buffer) ~= "cdata" or core.is_array(buffer) then
     raise("frombuffer: memory of the FFI or a string was expected, not %s", (core.describe(buffer)))
   end

@@ -24,6 +24,11 @@ static void give_block(lgt_map *map, const lgt_memory *memory, char *data, int64
   map->live -= rounded;
 }
 
+static void give_adopted(lgt_map *map, lgt_instance *inst) {
+  map->live -= inst->bytes;
+  inst->release(inst->data);
+}
+
 static void give_thin(lgt_map *map, lgt_instance *inst) {
   map->live -= inst->bytes;
   lgt_pool_give_thin(map->pool, inst->thin);
@@ -242,6 +247,16 @@ lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *da
   return inst;
 }
 
+lgt_instance *lgt_instance_adopt(lgt_map *map, const lgt_layout *root, void *data,
+                                 void (*release)(void *data)) {
+  lgt_instance *inst = lgt_instance_attach(map, root, data);
+  if (!inst) return NULL;
+  inst->release = release;
+  inst->bytes = lgt_layout_bytes(root);
+  count_live(map, inst->bytes);
+  return inst;
+}
+
 void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   if (!inst) return;
   if (--inst->refs > 0) {
@@ -253,6 +268,7 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
     if (map->leaving[i] == inst) unlist(map, i);
   if (former && former->flying) former->bytes = inst->bytes; /* nobody has written it */
   else if (inst->thin) give_thin(map, inst);
+  else if (inst->release) give_adopted(map, inst);
   else if (inst->bytes) give_block(map, inst->memory, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
   keep_spare(map, inst);

@@ -65,10 +65,11 @@ struct lgt_instance {
   int64_t waste;               /* at most so many of its elements were never asked for */
   int64_t stride[LGT_MAX_DIM]; /* in bytes */
   char *data;
-  int64_t bytes;     /* allocated; 0: attached memory */
-  lgt_thin *thin;    /* owned: whose addresses these are; NULL: all of it has memory */
-  lgt_task *writer;  /* last task in flight that writes it */
-  lgt_task **reader; /* owned: tasks in flight that read it and came after the writer */
+  int64_t bytes;               /* allocated or adopted; 0: attached memory */
+  void (*release)(void *data); /* of adopted memory: gives it back; NULL: it is the pool's, or attached */
+  lgt_thin *thin;              /* owned: whose addresses these are; NULL: all of it has memory */
+  lgt_task *writer;            /* last task in flight that writes it */
+  lgt_task **reader;           /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
   lgt_failure *failure;   /* ref; the task that should have written it failed */
   int64_t overwritten_by; /* number of the last job that overwrote all of it or poisoned it: earlier failures are over */
@@ -148,6 +149,8 @@ bool lgt_instance_thicken(lgt_map *map, lgt_instance *inst, const lgt_thin *more
 void lgt_instance_thin_out(lgt_map *map, lgt_instance *inst, const lgt_thin *wanted);
 /* An instance over memory of the host program: the whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
+/* The same over memory that is nobody else's, which the instance frees. */
+lgt_instance *lgt_instance_adopt(lgt_map *map, const lgt_layout *root, void *data, void (*release)(void *data));
 /* A buffer for `count` elements of `elem` bytes that are on their way.  `needed`: may exceed the budget. */
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed);
 /* An instance that all ranks count on: may exceed the budget. */

@@ -226,7 +226,7 @@ lgt_id lgt_array_reshape(lgt_runtime *rt, lgt_id array, int ndim, const int64_t 
 
 /* ---- memory of the host program ---------------------------------------------------------------------------- */
 
-/* Every rank has attached memory with the same contents. */
+/* Every rank has memory of its own with the same contents. */
 static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect) {
   if (lgt_map_whole(&rt->map)) return true;
   lgt_store_begin_history(&rt->map, store);
@@ -234,19 +234,23 @@ static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect
   return what && lgt_history_written(&rt->map.histories, &store->history, what);
 }
 
-static lgt_status attach_host(lgt_runtime *rt, lgt_store *store, void *data) {
+/* A new store's elements are in this instance (NULL: there is no memory for it).  Takes over the reference. */
+static lgt_status begin_with(lgt_runtime *rt, lgt_store *store, lgt_instance *inst) {
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
-  lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
-  if (!inst || !written_everywhere(rt, store, &all)) {
+  lgt_replica *replica = inst ? lgt_store_replicas(&rt->map, store) : NULL;
+  if (!replica || !written_everywhere(rt, store, &all)) {
     lgt_instance_release(&rt->map, inst);
     return lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
   }
   lgt_replica_set(&rt->map, &replica[0], inst);
-  lgt_runtime_note_given(rt, store, root->dtype, data,
-                         (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
+  lgt_runtime_note_given(rt, store, root->dtype, inst->data, (size_t)lgt_layout_bytes(root));
   return LGT_OK;
+}
+
+static lgt_status attach_host(lgt_runtime *rt, lgt_store *store, void *data) {
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  return begin_with(rt, store, lgt_instance_attach(&rt->map, root, data));
 }
 
 lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape,
@@ -272,6 +276,25 @@ lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_
   store->attached = store->written = true;
   store->release = release;
   store->release_context = context;
+  return id;
+}
+
+lgt_id lgt_array_adopt(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *data)) {
+  lgt_id id = lgt_layout_array(rt, layout);
+  lgt_store *store = NULL;
+  lgt_instance *inst = NULL;
+  if (id && !data && rt->stores.layout[layout].size > 0) {
+    lgt_array_free(rt, id);
+    return lgt_err(LGT_BAD_ARGUMENT, "the memory of an array with elements is NULL"), 0;
+  }
+  if (id && !lgt_handle_store(rt, id, &store))
+    inst = lgt_instance_adopt(&rt->map, lgt_layout_at(&rt->stores, layout), data, release);
+  if (!inst) release(data);
+  if (!store || begin_with(rt, store, inst)) {
+    if (id) lgt_array_free(rt, id);
+    return 0;
+  }
+  store->written = true;
   return id;
 }
 
