@@ -387,9 +387,13 @@ function lgt.like(layout) return checked(C.lgt_layout_join(rt, layouts[layout].d
 local all_lines, LARGE = front.all_lines ~= 0, C.LGT_LAYOUT_LARGE
 -- The source line for a launch, if an array of this layout is big enough that it is worth remembering; else 0.
 -- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile, and
--- to a trace that the script names, when it is recorded.
-function lgt.line_for(layout)
-  return (front.all_lines ~= 0 or band(layouts[layout].flags, LARGE) ~= 0) and binding.line(1) or 0
+-- to a trace that the script names, when it is recorded.  `inside`: how many functions, the caller and those that called
+-- it, are known to be of the libraries: to look at one takes as long as to fill a launch.  nil: none.
+---@param layout integer
+---@param inside integer?
+function lgt.line_for(layout, inside)
+  local known = front.all_lines ~= 0 or band(layouts[layout].flags, LARGE) ~= 0
+  return known and binding.line(1 + (inside or 0)) or 0
 end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------

@@ -149,40 +149,56 @@ static void anchor(lua_State *L, const char *source) {
 }
 
 /* As is_library, for line_number: most functions on the way to the script are of few sources, which are known by address. */
-static bool is_known_library(lua_State *L, places *at, const char *source) {
-  const char **known = &at->inside[(uintptr_t)source / 16 % SOURCES];
-  if (*known == source) return true;
+static bool is_known_library(places *at, const char *source) {
+  return at->inside[(uintptr_t)source / 16 % SOURCES] == source;
+}
+
+/* A source that is not known yet is that of a library, or of the script. */
+static bool learn_library(lua_State *L, places *at, const char *source) {
   if (!is_library(at, source)) return false;
   anchor(L, source);
-  *known = source;
+  at->inside[(uintptr_t)source / 16 % SOURCES] = source;
   return true;
 }
 
-/* Returns the number (lgt_line) of the line that runs in the first function outside the libraries; an argument says how many
- * functions are known to be inside. */
-static int line_number(lua_State *L) {
-  binding *b = lua_touserdata(L, lua_upvalueindex(1));
-  places *at = b->at;
+/* The number of a line of the script; 0: it is not known yet. */
+static uint32_t known_line(places *at, const lua_Debug *where, size_t *slot) {
+  *slot = ((uintptr_t)where->source / 16 + (size_t)where->currentline * 31) % LINES;
+  bool same = at->line[*slot].source == where->source && at->line[*slot].line == where->currentline;
+  return same ? at->line[*slot].number : 0;
+}
+
+static uint32_t learn_line(lua_State *L, binding *b, const lua_Debug *where, size_t slot) {
+  char text[sizeof where->short_src + 16];
+  snprintf(text, sizeof text, "%s:%d", where->short_src, where->currentline);
+  anchor(L, where->source);
+  b->at->line[slot].number = lgt_line(b->rt, text);
+  b->at->line[slot].source = where->source;
+  b->at->line[slot].line = where->currentline;
+  return b->at->line[slot].number;
+}
+
+/* The number (lgt_line) of the line that runs in the first function outside the libraries, from `level` on; 0: unknown. */
+static uint32_t find_line(lua_State *L, binding *b, int level) {
   lua_Debug where;
-  for (int level = 1 + (int)lua_tointeger(L, 1); at && lua_getstack(L, level, &where); level++) {
+  for (; lua_getstack(L, level, &where); level++) {
+    size_t slot;
     lua_getinfo(L, "S", &where);
-    if (is_known_library(L, at, where.source)) continue;
+    if (is_known_library(b->at, where.source)) continue;
     lua_getinfo(L, "l", &where);
     if (where.currentline < 0) continue;
-    size_t slot = ((uintptr_t)where.source / 16 + (size_t)where.currentline * 31) % LINES;
-    if (at->line[slot].source != where.source || at->line[slot].line != where.currentline ||
-        !at->line[slot].number) {
-      char text[sizeof where.short_src + 16];
-      snprintf(text, sizeof text, "%s:%d", where.short_src, where.currentline);
-      anchor(L, where.source);
-      at->line[slot].number = lgt_line(b->rt, text);
-      at->line[slot].source = where.source;
-      at->line[slot].line = where.currentline;
-    }
-    lua_pushinteger(L, (lua_Integer)at->line[slot].number);
-    return 1;
+    uint32_t number = known_line(b->at, &where, &slot);
+    if (number) return number;
+    if (!learn_library(L, b->at, where.source)) return learn_line(L, b, &where, slot);
   }
-  lua_pushinteger(L, 0);
+  return 0;
+}
+
+/* Returns the number of the script's line; an argument says how many functions are known to be inside the libraries. */
+static int line_number(lua_State *L) {
+  binding *b = lua_touserdata(L, lua_upvalueindex(1));
+  int inside = (int)lua_tointeger(L, 1);
+  lua_pushinteger(L, b->at ? (lua_Integer)find_line(L, b, 1 + inside) : 0);
   return 1;
 }
 

@@ -504,7 +504,7 @@ local function assign_array(id, layout, value)
     if source.layout == layout then return end
     value = np.copy(value)
   end
-  local line = line_for(layout)
+  local line = line_for(layout, 2)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = kind, 2, 0, line
   l.arg[0], l.arg[1] = id, value.id
@@ -515,7 +515,7 @@ local function assign_number(id, layout, value)
   local dtype = layouts[layout].dtype
   check_number(dtype, value)
   local kind = assigns[dtype].fill or learn_fill(dtype)
-  local line = line_for(layout)
+  local line = line_for(layout, 2)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = kind, 1, 1, line
   l.arg[0] = id

@@ -96,8 +96,8 @@ local function launch(rule, axes, keepdims, a, b)
   local layout = C.lgt_layout_reduced(rt, rule.dtype, first, second, axes, keepdims and 1 or 0, view_out)
   if layout == 0 then lgt.fail() end
   local view = view_out[0]
-  local line = line_for(first)
-  if line == 0 then line = line_for(second) end
+  local line = line_for(first, 1)
+  if line == 0 then line = line_for(second, 1) end
   local l = slot()
   local id = fresh(layout)
   local target = id

@@ -269,7 +269,7 @@ local function binary_arrays(u, a, b)
   local rules = u.pairs[type_of(a)]
   local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)
   local layout = join(u, a, b, rule.dtype)
-  local line = line_for(layout)
+  local line = line_for(layout, 2)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
@@ -280,7 +280,7 @@ end
 
 local function launch_number(rule, a, x)
   local layout = like(a, rule.dtype)
-  local line = line_for(layout)
+  local line = line_for(layout, 3)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
@@ -327,7 +327,7 @@ local function unary(u, a)
   if not istype(Array, a) then return other_single(u, a) end
   local rule = u.single[type_of(a)] or learn_single(u, a)
   local layout = like(a, rule.dtype)
-  local line = line_for(layout)
+  local line = line_for(layout, 1)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
@@ -364,7 +364,7 @@ local function inplace_array(u, a, b)
   local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)
   local layout = handles[a.id].layout
   if C.lgt_layout_fills(rt, layout, handles[b.id].layout) == 0 then raise_fills(u, a, b) end
-  local line = line_for(layout)
+  local line = line_for(layout, 2)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
   l.arg[0], l.arg[1] = a.id, b.id
@@ -376,7 +376,7 @@ local function inplace_number(u, a, b)
   check_target(u, a)
   local rule = u.before[type_of(a)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
-  local line = line_for(handles[a.id].layout)
+  local line = line_for(handles[a.id].layout, 2)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
   l.arg[0] = a.id
@@ -396,7 +396,7 @@ ufunc.inplace = inplace
 
 -- Launch a kind whose arguments are the results and then `arguments`.
 local function launch(kind, results, arguments)
-  local line = line_for(handles[results[1].id].layout)
+  local line = line_for(handles[results[1].id].layout, 2)
   local l = slot()
   local arg, number = #results, 0
   for i = 1, #results do l.arg[i - 1] = results[i].id end
@@ -645,7 +645,7 @@ function ufunc.inplace_number_where(u, a, mask, x)
   if not rule or overlaps(a, mask) then return false end
   local layout = handles[a.id].layout
   if class == INTEGRAL and not fits_all(x) and category[layouts[layout].dtype] == 1 then return false end
-  local line = line_for(layout)
+  local line = line_for(layout, 1)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
   l.arg[0], l.arg[1] = a.id, mask.id

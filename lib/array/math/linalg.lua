@@ -71,7 +71,7 @@ local function has_blas(dtype) return dtypes.category[dtype] >= 2 and dtype ~= d
 
 -- A product of matrices that fit, by BLAS: the result is new, so there is nothing for lgt.launch to check.
 local function blas_product(a, b, kind, layout)
-  local line = line_for(layout)
+  local line = line_for(layout, 1)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = kind, 3, 0, line
