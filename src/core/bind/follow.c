@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernel/skew.h"
+#include "move/template.h"
 
 enum { FEW = 2 }; /* caches that the arrays must have the size of */
 
@@ -67,9 +68,10 @@ static bool any_large(const lgt_task *task, int64_t cache) {
 }
 
 void lgt_follow(lgt_binder *binder, lgt_job *job) {
-  int64_t cache = binder->fuser->config->skew;
+  int64_t cache = binder->fuser->config->skew, before = binder->followed;
   lgt_task *task = &job->task;
-  if (!cache || task->nstep < 2 || job->owned || !any_large(task, cache)) return;
+  if (!cache || task->nstep < 2 || job->owned || (job->template && job->template->alone)) return;
+  if (!any_large(task, cache)) return;
   crew *all = lgt_mem_alloc((size_t)(task->nstep / 2) * sizeof *all), *next = all;
   if (!all) return;
   int kept = 0, s = 0;
@@ -89,4 +91,5 @@ void lgt_follow(lgt_binder *binder, lgt_job *job) {
   }
   task->nstep = kept;
   job->owned = all;
+  if (job->template) job->template->alone = binder->followed == before;
 }

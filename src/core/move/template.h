@@ -55,6 +55,7 @@ struct lgt_template {
   lgt_nest_shape *shape; /* owned, with their strides */
   int nshape;
   int nstep;
+  bool alone;          /* no loop follows another one row by row (follow.h): so it was found of a job that was made from it */
   int64_t cost, moved; /* of the job; bytes that its steps move */
   lgt_template *next;  /* older, of a colour with the same list */
 };
