@@ -110,7 +110,7 @@ static lgt_status hold_kept(lgt_attempt *try, int s, int domain) {
 static lgt_status hold_initial(lgt_attempt *try, int s, int domain) {
   if (try->source) return hold_kept(try, s, domain);
   int at = domain * try->group->nslot + s;
-  hold(try, at, lgt_exchange_instance(&try->exchange, domain, &try->group->slot[s]));
+  hold(try, at, lgt_exchange_instance(&try->exchange, domain, s));
   return LGT_OK;
 }
 
@@ -156,7 +156,10 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
     lgt_instance *old = former(try, s, domain);
     if (touched_of_new(try, at, &touched)) {
       rect = lgt_acquire_margin(try->group, s, &touched, root);
-      if (old) { /* with all that is valid there: it has a halo of its own */
+      if (old && lgt_rect_contains(&old->rect, &rect)) { /* as mostly */
+        rect = old->rect;
+        waste = old->waste;
+      } else if (old) { /* with all that is valid there: it has a halo of its own */
         waste = old->waste;
         lgt_rect_near(&old->rect, &touched, &waste);
         rect = lgt_rect_bound(&rect, &old->rect);

@@ -62,7 +62,7 @@ static lgt_status settle_all(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int f = 0; f < group->nfinal && !status; f++) {
     lgt_store *store = lgt_attempt_store(try, group->slot_of_final[2 * f]);
-    lgt_rescue_drop(try->binder, store);
+    if (store->recipe) lgt_rescue_drop(try->binder, store);
     lgt_failure_release(store->failure); /* these are new contents */
     store->failure = NULL;
     status = lgt_attempt_settle(try, store, group->slot_of_final[2 * f + 1]);
@@ -261,29 +261,51 @@ void lgt_binder_fini(lgt_binder *binder) {
   lgt_failure_release(binder->reported);
   lgt_failure_release(binder->no_memory);
   lgt_mem_free(binder->recent);
+  lgt_mem_free(binder->recent_store);
   lgt_mem_free(binder->selected);
   lgt_arena_fini(&binder->arena);
   lgt_blocks_fini(&binder->blocks);
   lgt_moves_fini(binder);
 }
 
-/* What the group reads must be stored; with several domains also where another one may ask for it. */
-static lgt_status materialise_inputs(const lgt_attempt *try) {
-  const lgt_plan_notes *notes = try->group->notes;
+/* What slots hold from before the group must be stored. */
+static lgt_status materialise_slots(const lgt_attempt *try) {
   lgt_status status = LGT_OK;
-  bool any = false;
   for (int s = 0; s < try->group->nslot && !status; s++)
     if (try->group->slot[s].initial)
       status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
-  if (lgt_map_whole(try->binder->map)) return status;
-  if (!status) status = lgt_touches_make(try->binder, try->group);
-  for (int i = 0; i < notes->ntouched && !status && !any; i++)
-    any = lgt_attempt_store(try, notes->touched[i].root)->recipe != NULL;
-  for (int i = 0; i < notes->ntouch && !status && any; i++)
+  return status;
+}
+
+/* With several domains also what another one may ask for. */
+static lgt_status materialise_touches(const lgt_attempt *try) {
+  const lgt_plan_notes *notes = try->group->notes;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < notes->ntouch && !status; i++)
     if (notes->touch[i].reads)
       status =
           lgt_rescue_store(try->binder, lgt_attempt_store(try, notes->touched[notes->touch[i].root].root));
   return status;
+}
+
+/* With several domains: has no store that the group touches a recipe, or a failure?  So it is mostly, and then nobody need look
+ * at its slots and touches for that. */
+static bool is_quiet(const lgt_attempt *try) {
+  const lgt_plan_notes *notes = try->group->notes;
+  for (int i = 0; i < notes->ntouched; i++) {
+    const lgt_store *store = lgt_attempt_store(try, notes->touched[i].root);
+    if (store->recipe || lgt_poison_of(try->binder, store)) return false;
+  }
+  return true;
+}
+
+/* What the group reads must be stored. */
+static lgt_status materialise_inputs(lgt_attempt *try) {
+  if (lgt_map_whole(try->binder->map)) return materialise_slots(try);
+  lgt_status status = lgt_touches_make(try->binder, try->group);
+  if (status || (try->quiet = is_quiet(try))) return status;
+  status = materialise_slots(try);
+  return status ? status : materialise_touches(try);
 }
 
 static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
@@ -291,7 +313,8 @@ static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
   try->param = lgt_arena_alloc(&try->binder->arena, ((size_t)n * LGT_MAX_PARAMS + 1) * sizeof *try->param);
   if (!try->param) return lgt_no_memory_to_launch();
   for (int i = 0; i < n; i++)
-    memcpy(try->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *try->param);
+    if (calls[i].nparams)
+      memcpy(try->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *try->param);
   return LGT_OK;
 }
 
@@ -388,7 +411,8 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   if (status && status != LGT_BAD_ARGUMENT) return give_up(try, status, calls);
   if (!status && !bad) status = refuse_gathering(try, calls);
   if ((status || bad) && try->group->count > 1) return bad ? LGT_TASK_FAILED : status;
-  lgt_status poisoned = find_poison(try);
+  /* To find out what data selects may have waited for tasks that failed. */
+  lgt_status poisoned = try->quiet && binder->selecting != try->group ? LGT_OK : find_poison(try);
   if (poisoned) return give_up(try, poisoned, calls);
   /* For want of memory, perhaps: a collection may give some. */
   if (bad && !last && !try->poison && !binder->peers) return LGT_NO_MEMORY;
@@ -436,7 +460,8 @@ lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const
   if (binder->profile) try.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&try);
   lgt_arena_reset(&binder->arena);
-  if (!status && !(try.kept = lgt_rescue_kept(binder, group, root))) status = lgt_no_memory_to_launch();
+  if (!status && !(try.kept = lgt_rescue_kept(binder, group, root, &try.keeps)))
+    status = lgt_no_memory_to_launch();
   if (status) return give_up(&try, status, calls);
   status = lgt_map_whole(binder->map) ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
   lgt_attempt_release(&try);

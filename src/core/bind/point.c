@@ -602,20 +602,22 @@ lgt_status lgt_points_acquire(lgt_binder *binder, const lgt_bound *bound, lgt_po
   *out = (lgt_points){.lacks = -1};
   if (!list_points(binder, bound->group, out)) return lgt_no_memory_to_launch();
   size_t bytes = ((size_t)out->count * n + 1) * sizeof *out->private;
-  out->private = lgt_arena_alloc(&binder->arena, bytes);
+  bool folds = memchr(bound->fold, true, n);
+  out->private = folds ? lgt_arena_alloc(&binder->arena, bytes) : NULL;
   out->away = bound->away ? lgt_arena_alloc(&binder->arena, bytes) : NULL;
-  if (!out->private || (bound->away && !out->away)) return out->count = 0, lgt_no_memory_to_launch();
+  if ((folds && !out->private) || (bound->away && !out->away))
+    return out->count = 0, lgt_no_memory_to_launch();
   lgt_status status = LGT_OK;
-  for (int i = 0; i < out->count && !status; i++) {
-    status = lgt_fold_private(binder, bound, out, i, out->private + (size_t)i * n, &out->lacks);
+  for (int i = 0; i < out->count && !status && (folds || bound->away); i++) {
+    if (folds) status = lgt_fold_private(binder, bound, out, i, out->private + (size_t)i * n, &out->lacks);
     if (!status && bound->away) status = acquire_away(binder, bound, out, i);
   }
   return status;
 }
 
 void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_points *points) {
-  for (int i = 0; i < points->count * group->nslot; i++) {
-    lgt_instance_release(map, points->private[i]);
+  for (int i = 0; i < points->count * group->nslot && (points->private || points->away); i++) {
+    if (points->private) lgt_instance_release(map, points->private[i]);
     if (points->away) lgt_instance_release(map, points->away[i]);
   }
 }
@@ -623,11 +625,14 @@ void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_poi
 /* The task of one point.  What its memory lacks goes there before; what it reduced goes where that is folded. */
 static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int point, const lgt_fold *fold,
                             int nfold, lgt_instance **inst) {
-  int n = bound->group->nslot;
+  int n = bound->group->nslot, colour = bound->points->point[point].colour;
   const lgt_points *points = bound->points;
+  if (!points->private && !points->away) /* it works on the domain's instances */
+    return point_task(binder, bound, colour, bound->inst + points->point[point].domain * n);
   lgt_instance **away = points->away ? points->away + point * n : NULL;
   lgt_status status =
-      lgt_fold_clear(binder, bound, fold, nfold, &points->point[point], points->private + point * n);
+      nfold ? lgt_fold_clear(binder, bound, fold, nfold, &points->point[point], points->private + point * n)
+            : LGT_OK;
   for (int s = 0; s < n && !status; s++) {
     inst[s] = instance_of(bound, points, point, s);
     if (!away || !away[s] || bound->fold[s]) continue;
@@ -635,7 +640,7 @@ static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int poin
     status = lgt_copy_submit(binder, &there, 1);
     inst[s] = away[s];
   }
-  if (!status) status = point_task(binder, bound, points->point[point].colour, inst);
+  if (!status) status = point_task(binder, bound, colour, inst);
   for (int s = 0; away && s < n && !status; s++) {
     if (!away[s] || !bound->fold[s]) continue;
     lgt_copy result = lgt_copy_of(inst[s], away[s], &inst[s]->rect);

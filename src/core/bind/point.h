@@ -16,7 +16,7 @@ typedef struct lgt_points {
   const lgt_point *point; /* borrowed from the group */
   int count;
   int lacks;              /* a slot for which there is no memory; -1: none */
-  lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h) */
+  lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h); NULL: nothing is */
   lgt_instance **away;    /* of devices' tasks, else NULL: copies of numbers, where the task works; of `private`, where that is
                              folded */
 } lgt_points;

@@ -9,7 +9,7 @@
 
 /* What one recipe more or less takes, itself and by its plan, is held by handles as elements are: a plan that is shifted
  * (shift.h) is nobody else's. */
-static void hold_itself(lgt_map *map, const lgt_recipe *recipe, int more) {
+static void hold_itself(lgt_binder *binder, const lgt_recipe *recipe, int more) {
   const lgt_plan_group *group = recipe->group;
   lgt_plan *plan = group->plan;
   int64_t bytes = (int64_t)(sizeof *recipe + sizeof *recipe->binding) +
@@ -17,8 +17,9 @@ static void hold_itself(lgt_map *map, const lgt_recipe *recipe, int more) {
                   group->count * (int64_t)(LGT_MAX_PARAMS * sizeof *recipe->binding->param);
   plan->recipes += more;
   if (plan->recipes == (more > 0)) bytes += plan->bytes;
-  if (more > 0) lgt_map_hold(map, bytes);
-  else lgt_map_let_go(map, bytes);
+  if (more > 0) lgt_map_hold(binder->map, bytes);
+  else lgt_map_let_go(binder->map, bytes);
+  binder->recipes += more;
 }
 
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
@@ -32,7 +33,7 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
     lgt_instance_release(binder->map, inst);
   }
   binder->former -= recipe->former;
-  hold_itself(binder->map, recipe, -1);
+  hold_itself(binder, recipe, -1);
   lgt_mem_free(recipe->binding->inst);
   lgt_mem_free(recipe->binding->param);
   lgt_mem_free(recipe->binding);
@@ -40,31 +41,36 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   lgt_mem_free(recipe);
 }
 
-const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                                bool *any) {
   int words = lgt_plan_words(group);
   uint64_t *kept = lgt_arena_alloc(&binder->arena, (size_t)words * sizeof *kept);
+  *any = false;
   for (int e = 0; kept && e < group->nelided; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
     if (elided->must_die || !lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root]))) continue;
     for (int k = 0; k < words; k++) kept[k] |= elided->reads[k];
+    *any = true;
   }
   return kept;
 }
 
 int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t bytes = 0;
+  bool any;
   const uint64_t *kept = NULL;
   lgt_arena_reset(&binder->arena);
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
     bool goes_on = slot->takes != LGT_NONE && group->slot[slot->takes].root == slot->root;
     uint16_t former = slot->saved != LGT_NONE ? slot->saved : goes_on ? slot->takes : LGT_NONE;
-    if (former != LGT_NONE && !kept && !(kept = lgt_rescue_kept(binder, group, root))) return 0;
+    if (former != LGT_NONE && !kept && !(kept = lgt_rescue_kept(binder, group, root, &any))) return 0;
     if (former != LGT_NONE && lgt_slots_have(kept, former)) {
       const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
       bytes += lgt_layout_bytes(l);
       continue;
     }
+    if (!binder->recipes) continue; /* nobody has pinned an instance */
     if (goes_on) slot = &group->slot[slot->takes];
     else if (!slot->initial || !slot->written) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
@@ -104,7 +110,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
     lgt_instance_pin(try->binder->map, inst[i], part ? &slot->kept : &inst[i]->rect);
   }
   memcpy(param, try->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
-  hold_itself(try->binder->map, recipe, 1);
+  hold_itself(try->binder, recipe, 1);
   try->binder->former += recipe->former;
   return recipe;
 }
@@ -112,10 +118,10 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
 lgt_status lgt_rescue_leave(lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   lgt_recipe *recipe = NULL;
-  for (int e = 0; e < group->nelided; e++) {
+  try->binder->elided += group->nelided;
+  for (int e = 0; e < group->nelided && try->keeps; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
     lgt_store *store = lgt_attempt_store(try, elided->root);
-    try->binder->elided++;
     if (elided->must_die || !lgt_store_reachable(store) || lgt_attempt_taints(try, elided->root)) continue;
     if (!recipe && !(recipe = new_recipe(try))) return lgt_no_memory_to_launch();
     lgt_rescue_drop(try->binder, store);

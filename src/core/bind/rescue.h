@@ -13,8 +13,9 @@ typedef struct lgt_binding {
   lgt_scalar *param; /* owned, LGT_MAX_PARAMS for each call of the group */
 } lgt_binding;
 
-/* The slots, as bits, that recipes of results read that the program may still hold; NULL when out of memory. */
-const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+/* The slots, as bits, that recipes of results read that the program may still hold; NULL when out of memory.  *any: there are
+ * such recipes. */
+const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, bool *any);
 /* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */
 int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 

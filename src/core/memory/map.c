@@ -108,13 +108,16 @@ void lgt_map_fini(lgt_map *map) {
 static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
   lgt_instance *inst = lgt_spares_take(&map->spare_instance, sizeof *inst);
   if (!inst && !(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
-  *inst = (lgt_instance){.refs = 1,
-                         .overwritten_at = -1,
-                         .domain = map->first + domain,
-                         .elem = elem,
-                         .rect = *rect,
-                         .reader = inst->reader,
-                         .reader_room = inst->reader_room};
+  lgt_task **reader = inst->reader;
+  int room = inst->reader_room;
+  memset(inst, 0, offsetof(lgt_instance, rect));
+  inst->refs = 1;
+  inst->overwritten_at = -1;
+  inst->domain = map->first + domain;
+  inst->elem = elem;
+  inst->rect = *rect;
+  inst->reader = reader;
+  inst->reader_room = room;
   int64_t s = inst->elem;
   for (int d = rect->ndim - 1; d >= 0; d--) {
     int64_t extent = rect->hi[d] - rect->lo[d];
@@ -257,12 +260,8 @@ lgt_instance *lgt_instance_adopt(lgt_map *map, const lgt_layout *root, void *dat
   return inst;
 }
 
-void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
-  if (!inst) return;
-  if (--inst->refs > 0) {
-    if (inst->refs == inst->flying) leave(map, inst);
-    return;
-  }
+void lgt_instance_left(lgt_map *map, lgt_instance *inst) {
+  if (inst->refs > 0) return leave(map, inst);
   lgt_instance *former = inst->former;
   for (int i = 0; i < map->nleaving && inst->leaving; i++)
     if (map->leaving[i] == inst) unlist(map, i);

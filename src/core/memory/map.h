@@ -48,22 +48,19 @@ typedef struct lgt_memory {
 enum { LGT_MOST_DEVICES = 16 };
 
 struct lgt_instance {
-  int refs;                    /* stores, bindings, tasks in flight, an instance that has taken its memory */
-  int flying;                  /* tasks in flight among the refs */
-  int abroad;                  /* those of them that its memory's queue for kernels does not do */
-  bool leaving;                /* it is in the map's list of those that only tasks in flight refer to */
-  bool behind;                 /* a task that writes it has been put behind those of the former one */
-  lgt_instance *former;        /* ref: whose memory it has, on which tasks may be in flight; or NULL */
-  int owners;                  /* stores among the refs */
-  int64_t alike;               /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
-  int pins;                    /* recipes among the refs */
-  lgt_rect pinned;             /* pins > 0: a bound of all elements that these recipes read */
-  int domain;                  /* whose it is, for messages */
-  lgt_memory *memory;          /* borrowed */
-  int elem;                    /* bytes of an element */
-  lgt_rect rect;               /* of the root */
-  int64_t waste;               /* at most so many of its elements were never asked for */
-  int64_t stride[LGT_MAX_DIM]; /* in bytes */
+  int refs;             /* stores, bindings, tasks in flight, an instance that has taken its memory */
+  int flying;           /* tasks in flight among the refs */
+  int abroad;           /* those of them that its memory's queue for kernels does not do */
+  bool leaving;         /* it is in the map's list of those that only tasks in flight refer to */
+  bool behind;          /* a task that writes it has been put behind those of the former one */
+  lgt_instance *former; /* ref: whose memory it has, on which tasks may be in flight; or NULL */
+  int owners;           /* stores among the refs */
+  int64_t alike;        /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
+  int pins;             /* recipes among the refs */
+  int domain;           /* whose it is, for messages */
+  lgt_memory *memory;   /* borrowed */
+  int elem;             /* bytes of an element */
+  int64_t waste;        /* at most so many of its elements were never asked for */
   char *data;
   int64_t bytes;               /* allocated or adopted; 0: attached memory */
   void (*release)(void *data); /* of adopted memory: gives it back; NULL: it is the pool's, or attached */
@@ -71,10 +68,13 @@ struct lgt_instance {
   lgt_task *writer;            /* last task in flight that writes it */
   lgt_task **reader;           /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
-  lgt_failure *failure;   /* ref; the task that should have written it failed */
-  int64_t overwritten_by; /* number of the last job that overwrote all of it or poisoned it: earlier failures are over */
-  int64_t overwritten_at; /* position in the stream of that job's group */
-  uint32_t stamp;         /* of the job that listed the instance last */
+  lgt_failure *failure;        /* ref; the task that should have written it failed */
+  int64_t overwritten_by;      /* number of the last job that overwrote all of it or poisoned it: earlier failures are over */
+  int64_t overwritten_at;      /* position in the stream of that job's group */
+  uint32_t stamp;              /* of the job that listed the instance last */
+  lgt_rect rect;               /* of the root; from here on a new instance is not zeroed */
+  int64_t stride[LGT_MAX_DIM]; /* in bytes, along the rect's dimensions */
+  lgt_rect pinned;             /* pins > 0: a bound of all elements that these recipes read */
 };
 
 /* In place of a version.  NEVER: it is not known that owners were ever alike.  SOON: they are alike from the end of the
@@ -159,7 +159,11 @@ static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) {
   inst->refs++;
   return inst;
 }
-void lgt_instance_release(lgt_map *map, lgt_instance *inst);
+/* An instance has one reference less: only tasks in flight refer to it, or nobody does. */
+void lgt_instance_left(lgt_map *map, lgt_instance *inst);
+static inline void lgt_instance_release(lgt_map *map, lgt_instance *inst) { /* NULL: do nothing */
+  if (inst && --inst->refs <= inst->flying) lgt_instance_left(map, inst);
+}
 
 /* May any thread of the host read and write the instance's elements? */
 static inline bool lgt_instance_on_host(const lgt_instance *inst) { return inst->memory->on_host; }

@@ -146,14 +146,6 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   return lgt_no_memory_to_launch();
 }
 
-/* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
- * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
-static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
-  if (use == LGT_USE_READ) return false;
-  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
-  return inst->pins > 0 || (inst->owners > 1 && !same);
-}
-
 /* May it have all of the array along the dimensions in which it grows?  That is no more than the domain's share of it. */
 static bool grow_to_share(const lgt_map *map, const lgt_rect *had, const lgt_layout *root, lgt_rect *want) {
   enum { HALO = 16 }; /* a share has halos, of up to so many parts of it */
@@ -187,14 +179,6 @@ static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layou
   *waste += lgt_rect_size(want) - size;
 }
 
-bool lgt_acquire_suits(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect,
-                       lgt_use use) {
-  const lgt_replica *replica = &store->replica[domain];
-  const lgt_instance *inst = replica->inst;
-  if (!inst || replica->naside || replica->old.count || inst->memory != memory || inst->thin) return false;
-  return lgt_rect_contains(&inst->rect, rect) && !must_part(store, inst, use);
-}
-
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
                        const lgt_rect *rect, lgt_use use, const lgt_rect *spare, const lgt_picks *picks) {
   if (!lgt_store_replicas(binder->map, store)) return lgt_no_memory_to_launch();
@@ -215,7 +199,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   }
   bool covers = !beside && replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
-  if (!covers || must_part(store, replica->inst, use)) {
+  if (!covers || lgt_acquire_must_part(store, replica->inst, use)) {
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {

@@ -30,9 +30,22 @@ typedef struct lgt_picks {
  * none). */
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect,
                                const lgt_rect *spare);
+/* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
+ * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
+static inline bool lgt_acquire_must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
+  if (use == LGT_USE_READ) return false;
+  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
+  return inst->pins > 0 || (inst->owners > 1 && !same);
+}
 /* With several domains: is the only instance that a local domain has of a store (which has replicas) such as lgt_acquire would
  * leave it?  Mostly it is. */
-bool lgt_acquire_suits(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect, lgt_use use);
+static inline bool lgt_acquire_suits(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect,
+                                     lgt_use use) {
+  const lgt_replica *replica = &store->replica[domain];
+  const lgt_instance *inst = replica->inst;
+  if (!inst || replica->naside || replica->old.count || inst->memory != memory || inst->thin) return false;
+  return lgt_rect_contains(&inst->rect, rect) && !lgt_acquire_must_part(store, inst, use);
+}
 /* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
  * elements that need not be kept, for they are about to be overwritten; NULL: none.  `picks`: which elements of `rect` are
  * needed; NULL: all. */

@@ -27,8 +27,7 @@ typedef struct lgt_selected lgt_selected; /* exchange.h */
 typedef struct lgt_recent {
   int64_t position;
   const lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
-  uint32_t *store;             /* owned; numbers of the stores that the group touches, as its notes list them */
-  uint32_t gone;               /* of a store's end: the store's number, which a later store may have again */
+  int nstore;                  /* stores that it touches, as its notes list them; of a store's end 1 */
 } lgt_recent;
 
 /* The counters that all ranks advance alike.  They follow from the stream of operations alone, never from what a rank
@@ -98,7 +97,8 @@ typedef struct lgt_binder {
   lgt_agreed agreed;
   int64_t search_wish;     /* of this rank: see agreed.search */
   int64_t jobs;            /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
-  int64_t former;          /* bytes of former contents that recipes keep (recipes.h) */
+  int64_t recipes;         /* of results that were not stored: how many there are ... */
+  int64_t former;          /* ... and bytes of former contents that they keep (recipes.h) */
   uint32_t stamp;          /* of the newest job */
   lgt_failure *unreported; /* ref: the first failure that no look or fence has reported */
   lgt_failure *reported;   /* ref: the failure that was reported last */
@@ -106,6 +106,8 @@ typedef struct lgt_binder {
   lgt_failure *no_memory;  /* ref: stands for a failure for whose description there is no memory */
   lgt_recent *recent;      /* owned; with several domains: the newest groups, in order */
   int nrecent, recent_room;
+  uint32_t *recent_store; /* owned; numbers of their stores, which a later store may have again */
+  int nrecent_store, recent_store_room;
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */

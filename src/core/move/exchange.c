@@ -25,17 +25,11 @@ static lgt_selected selected_around(const lgt_binder *binder, const lgt_plan_gro
 
 /* ---- what moves --------------------------------------------------------------------------------------- */
 
-/* The domain's instance that the exchange works on. */
-static lgt_instance *destination(const lgt_exchange *x, int n, int domain) {
-  int at = domain * x->nstore + n;
-  return x->split && x->inst[at] ? x->inst[at] : x->store[n]->replica[domain].inst;
-}
-
 /* A domain's instance if it holds the rect and its contents are sound. */
 static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
   int local = rect->ndim ? domain - x->binder->map->first : 0;
   lgt_instance *inst =
-      has ? lgt_replica_holder(&x->store[n]->replica[local], rect) : destination(x, n, local);
+      has ? lgt_replica_holder(&x->store[n]->replica[local], rect) : lgt_exchange_destination(x, n, local);
   if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
   if (has && lgt_region_meets(&x->store[n]->replica[local].absent, rect)) return NULL;
   return has && x->store[n]->failure ? NULL : inst;
@@ -313,24 +307,26 @@ static bool is_plain(const lgt_exchange *x) {
   return true;
 }
 
-/* Is all that the exchange needs where it is to be, as mostly? */
-static bool suits_already(const lgt_exchange *x) {
+/* Is all that the exchange needs where it is to be, as mostly?  If so x->plain says what is_plain would. */
+static bool suits_already(lgt_exchange *x) {
   lgt_map *map = x->binder->map;
-  bool good = !x->split;
+  bool good = !x->split, plain = true;
   for (int at = 0, d = 0, n = 0; at < map->local * x->nstore && good; at++) {
     lgt_memory *memory = x->host ? map->memory : lgt_map_home(map, d);
+    const lgt_replica *replica = &x->store[n]->replica[d];
+    plain &= !(replica->naside | replica->old.count | replica->absent.count);
     if (x->cover[at].ndim >= 0)
       good = lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use_of(x, n, x->gets[at]));
     if (++n == x->nstore) n = 0, d++;
   }
-  return good;
+  return x->plain = good && plain, good;
 }
 
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
-  x->lacks = x->plain = false;
-  if (suits_already(x)) return x->plain = is_plain(x), LGT_OK;
+  x->lacks = false;
+  if (suits_already(x)) return LGT_OK;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
   for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
     for (int d = 0; d < local && !status; d++) {
@@ -697,11 +693,6 @@ lgt_status lgt_exchange_move(lgt_exchange *x) {
   /* What is half done cannot be taken back, and other ranks have gone on. */
   if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
   return status;
-}
-
-lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, const lgt_plan_slot *slot) {
-  int n = number_of_slot(x, slot);
-  return x->cover[domain * x->nstore + n].ndim < 0 ? NULL : destination(x, n, domain);
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------------- */

@@ -82,8 +82,16 @@ void lgt_exchange_undo(lgt_exchange *exchange);
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
 /* Does a local domain lack memory for elements that the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
+/* The local domain's instance of a store that the exchange works on. */
+static inline lgt_instance *lgt_exchange_destination(const lgt_exchange *exchange, int n, int domain) {
+  int at = domain * exchange->nstore + n;
+  return exchange->split && exchange->inst[at] ? exchange->inst[at] : exchange->store[n]->replica[domain].inst;
+}
 /* The local domain's instance of an initial slot; NULL: the domain does not touch the slot. */
-lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, const lgt_plan_slot *slot);
+static inline lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, int slot) {
+  int n = exchange->group->notes->of_slot[slot];
+  return exchange->cover[domain * exchange->nstore + n].ndim < 0 ? NULL : lgt_exchange_destination(exchange, n, domain);
+}
 /* Record in the stores which domains have their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);
 

@@ -586,7 +586,7 @@ lgt_status lgt_images_prepare(lgt_binder *binder, const lgt_plan_group *group, c
   lgt_status status = LGT_OK;
   *bad = false;
   binder->selecting = NULL;
-  if (!lgt_images_select(group)) return LGT_OK;
+  if (group->notes->cover || !lgt_images_select(group)) return LGT_OK;
   if (!lgt_mem_grow((void **)&binder->selected, &binder->selected_room, group->notes->ntouch,
                     sizeof *binder->selected))
     return lgt_err(LGT_NO_MEMORY, "out of memory for an image");

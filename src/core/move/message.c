@@ -452,15 +452,17 @@ static bool join(lgt_binder *binder, const struct lgt_job_message *p, const lgt_
 lgt_status lgt_message_small(lgt_binder *binder, const lgt_small *small, lgt_instance *const *inst,
                              uint64_t tag) {
   bool sends = small->sends;
-  struct lgt_job_message p = {
-      .kind = sends ? SEND : RECV, .peer = small->peer, .tag = tag, .bytes = small->bytes};
   void *memory;
-  if (sends) binder->sent += (int64_t)p.bytes, binder->messages++;
+  if (sends) binder->sent += (int64_t)small->bytes, binder->messages++;
   /* What is sent may be what the ones before receive: until these are submitted, its instances do not know of them. */
   bool behind = sends && binder->joinable && binder->joinable->message->kind == RECV;
   lgt_status status = behind ? lgt_message_flush(binder) : LGT_OK;
   if (status) return status;
-  if (lgt_small_send_at_once(binder, small, inst, tag)) return log_message(&p, true), LGT_OK;
+  bool sent = lgt_small_send_at_once(binder, small, inst, tag);
+  if (sent && !lgt_log_on(MAP, 3)) return LGT_OK;
+  struct lgt_job_message p = {
+      .kind = sends ? SEND : RECV, .peer = small->peer, .tag = tag, .bytes = small->bytes};
+  if (sent) return log_message(&p, true), LGT_OK;
   if (join(binder, &p, small, inst)) return LGT_OK;
   status = lgt_message_flush(binder);
   lgt_job_size size = {.instances = small->n, .bytes = small_size(&p, small->n)};

@@ -103,70 +103,72 @@ static bool writes(const lgt_plan_group *group, int root) {
   return false;
 }
 
-/* False: out of memory, so everything was waited for, and nothing that may fail is in flight. */
-static bool remember(lgt_binder *binder, lgt_recent recent) {
-  if (lgt_mem_grow((void **)&binder->recent, &binder->recent_room, binder->nrecent + 1,
-                   sizeof *binder->recent)) {
-    binder->recent[binder->nrecent++] = recent;
-    return true;
-  }
-  lgt_job_retire(binder, true);
-  return false;
+/* A group, or the end of a store, with room for the numbers of its stores.  NULL: out of memory, so everything was waited for,
+ * and nothing that may fail is in flight. */
+static uint32_t *remember(lgt_binder *binder, const lgt_plan_group *group, int nstore) {
+  int all = binder->nrecent_store + nstore;
+  if (!lgt_mem_grow((void **)&binder->recent, &binder->recent_room, binder->nrecent + 1,
+                    sizeof *binder->recent) ||
+      !lgt_mem_grow((void **)&binder->recent_store, &binder->recent_store_room, all,
+                    sizeof *binder->recent_store))
+    return lgt_job_retire(binder, true), NULL;
+  binder->recent[binder->nrecent++] = (lgt_recent){binder->agreed.position, group, nstore};
+  binder->nrecent_store = all;
+  return binder->recent_store + all - nstore;
 }
 
 void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   const lgt_plan_notes *notes = group->notes;
   if (lgt_map_whole(binder->map) || !binder->njob) return;
-  uint32_t *store = lgt_mem_alloc(((size_t)notes->ntouched + 1) * sizeof *store);
-  if (!store) {
-    lgt_job_retire(binder, true);
-    return;
-  }
-  for (int i = 0; i < notes->ntouched; i++) store[i] = root[notes->touched[i].root];
-  if (remember(binder, (lgt_recent){binder->agreed.position, group, store, 0})) lgt_plan_retain(group->plan);
-  else lgt_mem_free(store);
+  uint32_t *store = remember(binder, group, notes->ntouched);
+  for (int i = 0; store && i < notes->ntouched; i++) store[i] = root[notes->touched[i].root];
+  if (store) lgt_plan_retain(group->plan);
 }
 
 void lgt_poison_end(lgt_binder *binder, uint32_t store) {
-  if (binder->nrecent) remember(binder, (lgt_recent){binder->agreed.position, NULL, NULL, store});
+  uint32_t *gone = binder->nrecent ? remember(binder, NULL, 1) : NULL;
+  if (gone) *gone = store;
 }
 
 void lgt_poison_forget(lgt_binder *binder, int64_t position) {
-  int n = 0;
-  while (n < binder->nrecent && binder->recent[n].position < position) n++;
-  for (int i = 0; i < n; i++) {
-    if (binder->recent[i].group) lgt_plan_release(binder->recent[i].group->plan);
-    lgt_mem_free(binder->recent[i].store);
+  int n = 0, stores = 0;
+  for (; n < binder->nrecent && binder->recent[n].position < position; n++) {
+    stores += binder->recent[n].nstore;
+    if (binder->recent[n].group) lgt_plan_release(binder->recent[n].group->plan);
   }
+  if (!n) return;
   binder->nrecent -= n;
-  if (n) memmove(binder->recent, binder->recent + n, (size_t)binder->nrecent * sizeof *binder->recent);
+  binder->nrecent_store -= stores;
+  memmove(binder->recent, binder->recent + n, (size_t)binder->nrecent * sizeof *binder->recent);
+  memmove(binder->recent_store, binder->recent_store + stores,
+          (size_t)binder->nrecent_store * sizeof *binder->recent_store);
 }
 
 /* The number of the store that was a root of the group's plan; 0: the group does not touch it. */
-static uint32_t store_of(const lgt_recent *t, uint16_t root) {
+static uint32_t store_of(const lgt_recent *t, const uint32_t *store, uint16_t root) {
   const lgt_plan_notes *notes = t->group->notes;
-  for (int i = 0; i < notes->ntouched; i++)
-    if (notes->touched[i].root == root) return t->store[i];
+  for (int i = 0; i < t->nstore; i++)
+    if (notes->touched[i].root == root) return store[i];
   return 0;
 }
 
-/* Which stores are `bad` (by number) after a group, given those that are before it. */
-static bool taint_through(const lgt_recent *t, bool *bad, int64_t *position) {
+/* Which stores are `bad` (by number) after a group, which has touched these, given those that are before it. */
+static bool taint_through(const lgt_recent *t, const uint32_t *store, bool *bad, int64_t *position) {
   const lgt_plan_group *group = t->group;
   lgt_taint taint;
   bool any = false;
-  if (!group) return bad[t->gone] = false, true;
+  if (!group) return bad[*store] = false, true;
   for (int s = 0; s < group->nslot; s++) {
-    position[s] = group->slot[s].initial && bad[store_of(t, group->slot[s].root)] ? 0 : LGT_TAINT_NONE;
+    position[s] = group->slot[s].initial && bad[store_of(t, store, group->slot[s].root)] ? 0 : LGT_TAINT_NONE;
     any |= position[s] == 0;
   }
   const lgt_plan_notes *notes = group->notes;
-  for (int i = 0; i < notes->ntouched; i++) any |= bad[t->store[i]]; /* one that it overwrites, perhaps */
+  for (int i = 0; i < t->nstore; i++) any |= bad[store[i]]; /* one that it overwrites, perhaps */
   if (!any) return true;
   if (!lgt_taint_find(&taint, group, position)) return false;
-  for (int i = 0; i < notes->ntouched; i++)
+  for (int i = 0; i < t->nstore; i++)
     if (writes(group, notes->touched[i].root))
-      bad[t->store[i]] = lgt_taint_of_root(&taint, notes->touched[i].root) != LGT_NONE;
+      bad[store[i]] = lgt_taint_of_root(&taint, notes->touched[i].root) != LGT_NONE;
   lgt_taint_fini(&taint);
   return true;
 }
@@ -179,17 +181,18 @@ void lgt_poison_group(lgt_binder *binder, int64_t position, lgt_failure *failure
       slots = (size_t)binder->recent[i].group->nslot;
   bool *bad = lgt_mem_zalloc(n + 1), good = bad != NULL;
   int64_t *positions = lgt_mem_alloc(slots * sizeof *positions);
+  const uint32_t *store = binder->recent_store;
   good &= positions != NULL;
-  for (int i = 0; i < binder->nrecent && good; i++) {
+  for (int i = 0; i < binder->nrecent && good; store += binder->recent[i++].nstore) {
     const lgt_recent *t = &binder->recent[i];
-    if (t->position > position || !t->group) good = taint_through(t, bad, positions);
-    for (int k = 0; t->group && t->position == position && k < t->group->notes->ntouched; k++)
-      bad[t->store[k]] = writes(t->group, t->group->notes->touched[k].root);
+    if (t->position > position || !t->group) good = taint_through(t, store, bad, positions);
+    for (int k = 0; t->group && t->position == position && k < t->nstore; k++)
+      bad[store[k]] = writes(t->group, t->group->notes->touched[k].root);
   }
   for (uint32_t i = 1; i < n && good; i++) {
-    lgt_store *store = bad[i] ? lgt_store_at(binder->stores, i) : NULL;
-    if (store && (!store->failure || failure->position < store->failure->position))
-      lgt_poison_store(store, failure);
+    lgt_store *failed = bad[i] ? lgt_store_at(binder->stores, i) : NULL;
+    if (failed && (!failed->failure || failure->position < failed->failure->position))
+      lgt_poison_store(failed, failure);
   }
   lgt_mem_free(positions);
   lgt_mem_free(bad);

@@ -25,9 +25,11 @@ struct lgt_record {
   bool *gets;
 };
 
+static bool is_by_data(const lgt_exchange *x) { return x->split || x->binder->selecting == x->group; }
+
 /* Do the moves follow from more than histories and keys?  Then how such an exchange is counted, else REPLAYED. */
 static int rests_on_more(const lgt_exchange *x) {
-  if (x->split || x->binder->selecting == x->group) return LGT_EXCHANGES_BY_DATA;
+  if (is_by_data(x)) return LGT_EXCHANGES_BY_DATA;
   for (int i = 0; i < x->nstore; i++)
     if (lgt_history_long(x->saved[i])) return LGT_EXCHANGES_GATHERED;
   return LGT_EXCHANGES_REPLAYED;
@@ -43,18 +45,18 @@ static bool is_like(const lgt_exchange *x, const lgt_record *r) {
   return true;
 }
 
-/* How the exchange is counted.  REPLAYED: *at is the place of the record that is like it among its group's. */
+/* How the exchange is counted.  REPLAYED: *at is the place of the record that is like it among its group's; the histories that
+ * it names are not long. */
 static int judge(const lgt_exchange *x, int *at) {
-  int what = rests_on_more(x);
-  if (what != LGT_EXCHANGES_REPLAYED) return what;
-  what = LGT_EXCHANGES_NEW;
-  for (*at = 0; *at < LGT_RECORDS; ++*at) {
+  int what = LGT_EXCHANGES_NEW;
+  for (*at = 0; *at < LGT_RECORDS && !is_by_data(x); ++*at) {
     const lgt_record *r = x->group->notes->recorded[*at];
     if (!is_good(x, r)) continue;
     if (is_like(x, r)) return LGT_EXCHANGES_REPLAYED;
     what = LGT_EXCHANGES_CHANGED;
   }
-  return what;
+  int more = rests_on_more(x);
+  return more == LGT_EXCHANGES_REPLAYED ? what : more;
 }
 
 static lgt_record *bring_to_front(lgt_plan_notes *notes, int at) {
@@ -127,8 +129,9 @@ bool lgt_record_carry(const lgt_exchange *x, const lgt_record *r, const lgt_move
     int domain = (move->sends ? piece[i].from : move->to) - x->binder->map->first;
     const lgt_replica *replica = &store->replica[piece[i].rect.ndim ? domain : 0];
     inst[i] = replica->inst;
-    good = inst[i] && !replica->naside && !replica->old.count && !replica->absent.count &&
-           lgt_rect_contains(&inst[i]->rect, &piece[i].rect);
+    good = inst[i] && (x->plain || (!replica->naside && !replica->old.count && !replica->absent.count &&
+                                    lgt_rect_contains(&inst[i]->rect, &piece[i].rect)));
+    lgt_assert(!good || !x->binder->check || lgt_rect_contains(&inst[i]->rect, &piece[i].rect));
   }
   if (!good || !lgt_small_may_go(x->binder, small, inst)) return false;
   *status = lgt_message_small(x->binder, small, inst, tag);

@@ -64,7 +64,7 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
     call->layout[a] = front->handles[launch->arg[a]].layout;
   }
   for (int a = 0; a < launch->nargs; a++) stores->store[call->store[a]].refs++;
-  memcpy(call->param, launch->param, launch->nparams * sizeof *call->param);
+  if (launch->nparams) memcpy(call->param, launch->param, launch->nparams * sizeof *call->param);
   return LGT_OK;
 }
 

@@ -123,20 +123,19 @@ static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
   lgt_tracer_grew(&rt->tracer, rt->target);
 }
 
-static void release_call(lgt_runtime *rt, const lgt_call *call) {
+/* `counted`: it is among the uses of its stores. */
+static void release_call(lgt_runtime *rt, const lgt_call *call, bool counted) {
   for (int a = 0; a < call->nargs; a++) {
     lgt_store *store = lgt_store_at(&rt->stores, call->store[a]);
+    store->uses -= counted;
     if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
   }
 }
 
 /* The window's calls before `end` have run: what only they kept alive goes at once, for its memory serves the next. */
 static void release_calls(lgt_runtime *rt, int end) {
-  for (; rt->flush.released < end; rt->flush.released++) {
-    const lgt_call *call = &rt->window.call[rt->flush.released];
-    for (int a = 0; a < call->nargs; a++) lgt_store_at(&rt->stores, call->store[a])->uses--;
-    release_call(rt, call);
-  }
+  for (; rt->flush.released < end; rt->flush.released++)
+    release_call(rt, &rt->window.call[rt->flush.released], true);
 }
 
 /* The calls leave the window. */
@@ -497,7 +496,7 @@ static void add_replaced(lgt_runtime *rt, replace_fn *replace, const lgt_call *c
     refuse_call(rt, call, status, message);
   }
   for (int i = 0; i < n; i++) lgt_window_add(&rt->window, &rt->stores, &instead[i]);
-  release_call(rt, call);
+  release_call(rt, call, false);
 }
 
 /* The same for all that the window has taken since it had `count` calls. */
@@ -513,7 +512,7 @@ static void replace_calls(lgt_runtime *rt, replace_fn *replace, int count) {
       add_replaced(rt, replace, &taken[i]);
     } else {
       refuse_call(rt, &rt->window.call[count + i], LGT_NO_MEMORY, "out of memory for launches");
-      release_call(rt, &rt->window.call[count + i]);
+      release_call(rt, &rt->window.call[count + i], false);
     }
   }
   lgt_mem_free(taken);
