@@ -99,4 +99,29 @@ check.case("an iteration moves to the GPU once it has paid for the copies, and s
   check.equal(x[n]:item(), 1)
 end)
 
+check.case("a stencil of a stencil is one loop once the GPU has the arrays, and two on the host", function()
+  local function passes(n)
+    local a = np.arange(n)
+    a = a * a
+    local b
+    local s = counted(function()
+      local s = a["2:"] - a[":-2"]
+      b = s["2:"] * s[":-2"]
+      s = nil -- luacheck: ignore
+    end)
+    check.equal(b[4]:item(), 7 * 9)
+    return s.passes, s.groups_on_host
+  end
+  for last, n in ipairs {500000, 1000} do
+    local turns = 0
+    local now, on_host
+    repeat
+      turns = turns + 1
+      now, on_host = passes(n)
+    until now == last and on_host == last - 1 or turns > 200
+    check.equal(now, last)
+    check.equal(on_host, last - 1)
+  end
+end)
+
 return check.done()

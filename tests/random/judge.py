@@ -55,9 +55,15 @@ class Failure:
         self.prefix = list(prefix)  # seeds of the programs that ran before in the same process
 
 
+def gpus_of(config):
+    """Those of a rank; "auto" is one."""
+    count = config.get("gpus", 0)
+    return 1 if count == "auto" else int(count)
+
+
 def domains_of(config):
     """Memory domains in all."""
-    return max(int(config.get(name, 1)) for name in ("domains", "emulate", "gpus")) * int(config.get("ranks", 1))
+    return max(int(config.get("domains", 1)), int(config.get("emulate", 1)), gpus_of(config)) * int(config.get("ranks", 1))
 
 
 def driver_of(binary):
@@ -72,7 +78,7 @@ def environment_of(binary, config):
         return {}
     return {"LD_LIBRARY_PATH": driver_of(binary) or "", "LGT_FAKE_CUDA_STRICT": "1", "LGT_FAKE_CUDA_UNWRITTEN": "0",
             "LGT_FAKE_CUDA_DELAY": "5", "LGT_FAKE_CUDA_SEED": str(config.get("jitter", 1)),
-            "LGT_FAKE_CUDA_DEVICES": str(min(8, int(config["gpus"]) * int(config.get("ranks", 1))))}
+            "LGT_FAKE_CUDA_DEVICES": str(min(8, gpus_of(config) * int(config.get("ranks", 1))))}
 
 
 def options_of(config):

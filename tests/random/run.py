@@ -69,6 +69,8 @@ def draw(rng, cache, gpus):
         maybe("uneven", 0.4, range(1, 10**6))
     if rng.random() < 0.12:
         config["gpus" if gpus and rng.random() < 0.5 else "emulate"] = rng.choice([1, 1, 2, 3])
+        if "gpus" in config and rng.random() < 0.3:
+            config["gpus"] = "auto"
         config["domains"] = 1
         maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["100K", "1M", "4M"])
     maybe("gc", 0.2, range(1, 10**6))
@@ -77,7 +79,7 @@ def draw(rng, cache, gpus):
         config["min_tile"] = rng.choice([1, 1, 1, 7])
         maybe("mix", 0.2, [0])
         maybe("widen", 0.3, [0, 10**6])
-    maybe("jitter", 0.7, range(1, 10**6))
+    maybe("jitter", 1 if config.get("gpus") == "auto" else 0.7, range(1, 10**6))  # it draws the side, too
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
     maybe("between", 0.3, [0, 100, 1000])
     maybe("skew", 0.4, [0, 100, 300, 1000])

@@ -19,6 +19,8 @@ static const double OPENING = 0.3, COMPILE = 0.03;
 /* Of a device that nobody has opened yet. */
 static const lgt_rates USUAL = {.memory = 1e12, .operations = 2e12, .bus = 12e9};
 static const double ALLOWANCE = 0.1;
+/* Of late groups' time, in which a group counts for LASTS as much as the next one. */
+static const double NEARLY_ALL = 0.9, LASTS = 0.9;
 
 static const char *const TOO_SMALL = "a device would not be faster";
 static const char *const TOO_FAR = "the copies would cost more than a device saves";
@@ -36,6 +38,14 @@ void lgt_side_opened(lgt_binder *binder, bool some) {
   side->by_estimate = some;
   side->stage++;
   if (some) side->credit -= OPENING;
+}
+
+/* Where sides are drawn, this is, too. */
+bool lgt_side_devices(lgt_binder *binder) {
+  lgt_side *side = &binder->side;
+  if (!side->by_estimate || side->unopened) return !side->by_estimate;
+  if (side->jitter) return lgt_random_choice(&side->jitter);
+  return side->there > 0 && side->there >= NEARLY_ALL * side->recent;
 }
 
 /* ---- estimates ------------------------------------------------------------------------------------------- */
@@ -207,6 +217,8 @@ void lgt_side_count(lgt_attempt *try) {
   if (try->group->notes->estimated != side->stage + 1) estimate(try, try->group->notes);
   double host = try->group->notes->on.host;
   side->credit += ALLOWANCE * host - new_copies(try->binder);
+  side->recent = LASTS * side->recent + e->host;
+  side->there = LASTS * side->there + (try->host ? 0 : e->host);
   if (try->host) {
     notes->missed += e->host > e->device ? e->host - e->device : 0;
     return;

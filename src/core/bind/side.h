@@ -20,6 +20,8 @@
  * So arrays of an iteration move once it has run for a while, and then stay.  What runs on the host in any case (calls of C)
  * counts for the credit, too.
  *
+ * Plans are made for devices (lgt_window.devices) once nearly all of late groups, by their time, run there.
+ *
  * The devices themselves are opened by the same rule: when what all groups have missed, by the rates of a usual device,
  * exceeds what opening costs, and the credit does.  The runtime does so before its next window (`wanted`).
  *
@@ -35,6 +37,8 @@ void lgt_side_begin(lgt_binder *binder, double credit, uint64_t jitter);
 /* There are devices now, or (false) there will be none. */
 void lgt_side_opened(lgt_binder *binder, bool some);
 
+/* Shall the next window be planned for devices? */
+bool lgt_side_devices(lgt_binder *binder);
 /* Why the group, which may run on devices, shall run on the host; NULL: it shall not.  Sets the attempt's estimate. */
 const char *lgt_side_choose(lgt_attempt *attempt);
 /* The attempt runs, wherever: count it. */

@@ -35,9 +35,9 @@ typedef struct barriers {
 /* A GPU's memory is no cache that results would have to stay in, but must have room for them. */
 enum { GPU_FACTOR = 1024, GPU_SHARE = 8 };
 
-static int64_t most_between(const lgt_fuser *fuser) {
+static int64_t most_between(const lgt_fuser *fuser, const lgt_plan *plan) {
   int64_t most = fuser->config->between, share = fuser->gpu_bytes / GPU_SHARE;
-  if (!lgt_inline_applies(fuser) || most >= share) return most;
+  if (!lgt_inline_applies(fuser, plan) || most >= share) return most;
   return most < share / GPU_FACTOR ? most * GPU_FACTOR : share;
 }
 
@@ -169,11 +169,11 @@ static int64_t bytes_written(const lgt_fuser *fuser, const lgt_plan *plan, int f
 }
 
 int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
-  int64_t most = most_between(fuser);
+  int64_t most = most_between(fuser, plan);
   if (bytes_written(fuser, plan, first, next) <= most) return next;
   size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
   for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
-  barriers b = {.fuser = fuser, .plan = plan, .first = first, .devices = lgt_inline_applies(fuser)};
+  barriers b = {.fuser = fuser, .plan = plan, .first = first, .devices = lgt_inline_applies(fuser, plan)};
   int *newest = lgt_mem_alloc((2 * nroot + 1) * sizeof *newest);
   b.counted = lgt_mem_zalloc(nroot + 1);
   b.level = lgt_mem_alloc((ncall + 1) * sizeof *b.level);

@@ -503,6 +503,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n, uint32_t epoch) {
   plan->nroot = window->nroot;
   plan->saves = window->saves;
   plan->lean = window->lean;
+  plan->devices = window->devices;
   plan->epoch = epoch;
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);

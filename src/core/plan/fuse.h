@@ -288,6 +288,7 @@ typedef struct lgt_plan {
   uint64_t form_hash;
   bool saves;       /* its groups may leave former contents to recipes (`saved`) */
   bool lean;        /* memory is short: results that are spare are not stored, although somebody may hold them */
+  bool devices;     /* made for a device (lgt_window.devices) */
   uint32_t *layout; /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */
@@ -345,7 +346,7 @@ typedef struct lgt_fuser {
   int workers;
   int64_t cache_bytes;                   /* of the last-level cache */
   double collection_ns;                  /* what a collection costs (lgt_collected) */
-  int64_t gpu_bytes;                     /* of the memory of the first GPU; 0: there was none from the beginning */
+  int64_t gpu_bytes;                     /* of the memory of the first GPU; 0: there is none */
   int64_t most_saved;                    /* bytes of former contents that a group may leave to recipes */
   uint64_t jitter;                       /* state of random choices, for tests; 0: none */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */

@@ -568,16 +568,19 @@ static void find_idle(lgt_plan_group *group) {
   }
 }
 
-bool lgt_inline_applies(const lgt_fuser *fuser) {
-  return lgt_solver_whole(&fuser->solver) && lgt_kernels_for_devices(fuser->kernels) &&
-         fuser->config->kernel_fusion && fuser->config->gpus != LGT_DEVICES_BY_ESTIMATE;
+bool lgt_inline_possible(const lgt_fuser *fuser) {
+  return lgt_solver_whole(&fuser->solver) && lgt_kernels_for_devices(fuser->kernels);
+}
+
+bool lgt_inline_applies(const lgt_fuser *fuser, const lgt_plan *plan) {
+  return plan->devices && fuser->config->kernel_fusion;
 }
 
 lgt_status lgt_inline_loops(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_status status = LGT_OK;
   bool changed = false, cut = false;
-  if (!lgt_inline_applies(w->fuser)) return LGT_OK;
+  if (!lgt_inline_applies(w->fuser, w->plan)) return LGT_OK;
   for (int l = 0; l < group->nloop && !status;
        l = cut ? 0 : l + 1) /* parts may do without others' stores, too */
     status = inline_loop(w, l, &cut, &changed);

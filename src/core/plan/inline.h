@@ -13,7 +13,8 @@
  *               a loop that reads more is cut (cut.h): into one over what it finds there, and others around it
  *   order       what that loop reads is not overwritten until the last of its readers has run
  *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
- * Where a group may run on either side by estimate (side.h) no loop is inlined: the host would compute all of it anew.
+ * Where groups may run on either side by estimate (side.h) it is done in plans that are made for devices (lgt_window.devices):
+ * the host would compute all of it anew.
  *
  * It works on the loops of a group as assemble.c has built them, from the first to the last, and only where there is one memory
  * domain: with several, tiles and halos follow from the calls' views.  Plans with such loops are not shifted (shift.h).
@@ -23,8 +24,9 @@
 
 #include "plan/assemble.h"
 
-/* Are loops inlined at all? */
-bool lgt_inline_applies(const lgt_fuser *fuser);
+/* May plans be made for a device?  Are loops of this plan inlined? */
+bool lgt_inline_possible(const lgt_fuser *fuser);
+bool lgt_inline_applies(const lgt_fuser *fuser, const lgt_plan *plan);
 lgt_status lgt_inline_loops(lgt_weaver *weaver);
 /* Operations of float64 in the time of a byte of memory (2.9 TB/s, 14.8 T/s). */
 enum { LGT_BYTE_WORK = 5 };

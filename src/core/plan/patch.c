@@ -153,7 +153,7 @@ static lgt_status patch_loop(lgt_weaver *w, int number) {
 
 lgt_status lgt_patch_loops(lgt_weaver *w) {
   lgt_status status = LGT_OK;
-  if (!lgt_inline_applies(w->fuser)) return LGT_OK;
+  if (!lgt_inline_applies(w->fuser, w->plan)) return LGT_OK;
   for (int l = w->group->nloop - 1; l >= 0 && !status; l--) status = patch_loop(w, l);
   return status;
 }

@@ -266,7 +266,7 @@ int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) 
 
 static uint64_t word_of_call(const lgt_window *window, const lgt_call *call) {
   return call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32 |
-         (uint64_t)window->lean << 33;
+         (uint64_t)window->lean << 33 | (uint64_t)window->devices << 34;
 }
 
 static uint64_t word_of_argument(uint32_t layout, bool first, const lgt_store *store) {

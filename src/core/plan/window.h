@@ -30,6 +30,7 @@ typedef struct lgt_window {
 
   bool saves;     /* part of the canonical form: plans may leave former contents to recipes ... */
   bool lean;      /* ... and store less, since memory is short (lgt_plan.lean) */
+  bool devices;   /* ... and are made for a device, not for the host (inline.h) */
   uint64_t *word; /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
   uint64_t hash;

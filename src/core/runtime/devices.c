@@ -111,6 +111,7 @@ lgt_status lgt_devices_want(lgt_runtime *rt) {
   if (status) rt->gpus = 0;
   if (status) lgt_log(MAP, 1, "no GPU is used: %s", lgt_message());
   if (!status) lgt_offload_begin(&rt->binder);
+  if (!status) rt->fuser.gpu_bytes = rt->map.memory[1].device->traits.limit;
   lgt_side_opened(&rt->binder, !status);
   return status;
 }

@@ -25,6 +25,8 @@
 #include "base/random.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
+#include "bind/side.h"
+#include "plan/inline.h"
 #include "plan/shift.h"
 #include "plan/targets.h"
 #include "plan/verify.h"
@@ -588,6 +590,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
       if (n == 0 || (!flush->forced && !flush->apart && !flush->lean && n < rt->target)) break;
       flush->ncall = flush->apart ? 1 : flush->lean ? flush->lean : cut_window(rt);
       rt->window.lean = flush->lean > 0;
+      rt->window.devices = lgt_inline_possible(&rt->fuser) && lgt_side_devices(&rt->binder);
       flush->apart -= flush->apart > 0;
       flush->lean = 0;
       rt->windows++;

@@ -75,7 +75,7 @@ static lgt_status check_config(const lgt_config *config) {
 
 int lgt_runtime_window(const lgt_runtime *rt) {
   int window = rt->config->window;
-  if (window > 1 && lgt_inline_applies(&rt->fuser)) window *= MORE_LAUNCHES;
+  if (window > 1 && rt->window.devices) window *= MORE_LAUNCHES;
   return window > LGT_RING ? LGT_RING : window;
 }
 
