@@ -387,8 +387,8 @@ function lgt.like(layout) return checked(C.lgt_layout_join(rt, layouts[layout].d
 local all_lines, LARGE = front.all_lines ~= 0, C.LGT_LAYOUT_LARGE
 -- The source line for a launch, if an array of this layout is big enough that it is worth remembering; else 0.
 -- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile, and
--- to a trace that the script names, when it is recorded.  `inside`: how many functions, the caller and those that called
--- it, are known to be of the libraries: to look at one takes as long as to fill a launch.  nil: none.
+-- to a trace that the script names, when it is recorded.  `inside`: how many functions, the caller and those that
+-- called it, are known to be the libraries' own: to look at one takes as long as to fill a launch.  nil: none.
 ---@param layout integer
 ---@param inside integer?
 function lgt.line_for(layout, inside)

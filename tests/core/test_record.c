@@ -134,6 +134,52 @@ TEST(histories_keys_and_what_selects_must_be_the_same) {
   lgt_close(rt);
 }
 
+/* Nor is an exchange ready then, or where something failed, is elided, or lies elsewhere in a domain. */
+TEST(what_is_ready_is_all_there) {
+  CHECK(begin("0"));
+  CHECK(turns(WARM));
+  const lgt_plan_group *group = store_of(y)->maker;
+  uint32_t root[2] = {store_of(y)->id, store_of(y)->id};
+  for (int i = 0; i < 2; i++)
+    if (group->notes->touched[i].root) root[group->notes->touched[i].root] = store_of(x)->id;
+  lgt_exchange e;
+  int64_t exchanges = rt->binder.agreed.exchanges;
+  lgt_failure *failure = lgt_failure_new(LGT_TASK_FAILED, "it failed", NULL);
+#define READY lgt_record_again(&e, &rt->binder, group, root)
+#define NOT_WITH(field, other)             \
+  do {                                     \
+    __typeof__(field) had = (field);       \
+    (field) = (other);                     \
+    CHECK(!READY && !e.ready && !e.store); \
+    (field) = had;                         \
+    CHECK(READY);                          \
+  } while (0)
+  CHECK(failure && READY && e.plain && e.replays && e.record && !e.saved);
+  for (int i = 0; i < 2; i++) {
+    lgt_store *store = i ? store_of(x) : store_of(y);
+    NOT_WITH(store->history, &rt->map.histories.none);
+    NOT_WITH(store->key, NULL);
+    NOT_WITH(store->recipe, (lgt_recipe *)store);
+    NOT_WITH(store->failure, failure);
+    for (int d = 0; d < 4; d++) {
+      lgt_replica *replica = &store->replica[d];
+      NOT_WITH(replica->inst->failure, failure);
+      NOT_WITH(replica->naside, 1);
+      NOT_WITH(replica->old.count, 1);
+      NOT_WITH(replica->absent.count, 1);
+      NOT_WITH(replica->inst->rect.hi[0], replica->inst->rect.lo[0] + 1);
+      NOT_WITH(replica->inst, NULL);
+    }
+  }
+  NOT_WITH(rt->binder.check, true);
+  NOT_WITH(rt->binder.forgets, rt->binder.forgets + 1);
+  CHECK(rt->binder.agreed.exchanges == exchanges && replayed() == 0);
+  lgt_failure_release(failure);
+  CHECK(turn() && replayed() == 2);
+  CHECK(as_wanted());
+  lgt_close(rt);
+}
+
 /* A sweep may free what records name. */
 TEST(a_sweep_ends_records) {
   CHECK(begin("0"));
@@ -173,6 +219,7 @@ int main(void) {
   RUN(another_past_of_an_array_is_not);
   RUN(two_pasts_take_turns);
   RUN(histories_keys_and_what_selects_must_be_the_same);
+  RUN(what_is_ready_is_all_there);
   RUN(a_sweep_ends_records);
   RUN(what_never_repeats_is_hardly_recorded);
   return check_done();

@@ -20,7 +20,6 @@ struct lgt_attempt {
   const lgt_plan_group *group;
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances and parameters with which the original group ran */
-  bool quiet;                /* with several domains: no store that it touches had a recipe or a failure when it began */
   const uint64_t *kept;      /* slots that recipes will read; NULL for a rescue */
   bool keeps;                /* there are such recipes */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */

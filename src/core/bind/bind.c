@@ -17,6 +17,7 @@
 #include "move/image.h"
 #include "bind/point.h"
 #include "move/poison.h"
+#include "move/record.h"
 #include "memory/replica.h"
 #include "bind/shuffle.h"
 
@@ -288,24 +289,17 @@ static lgt_status materialise_touches(const lgt_attempt *try) {
   return status;
 }
 
-/* With several domains: has no store that the group touches a recipe, or a failure?  So it is mostly, and then nobody need look
- * at its slots and touches for that. */
-static bool is_quiet(const lgt_attempt *try) {
-  const lgt_plan_notes *notes = try->group->notes;
-  for (int i = 0; i < notes->ntouched; i++) {
-    const lgt_store *store = lgt_attempt_store(try, notes->touched[i].root);
-    if (store->recipe || lgt_poison_of(try->binder, store)) return false;
-  }
-  return true;
-}
-
-/* What the group reads must be stored. */
+/* What the group reads must be stored.  With several domains nothing need be looked for if all is as it was before. */
 static lgt_status materialise_inputs(lgt_attempt *try) {
-  if (lgt_map_whole(try->binder->map)) return materialise_slots(try);
-  lgt_status status = lgt_touches_make(try->binder, try->group);
-  if (status || (try->quiet = is_quiet(try))) return status;
+  lgt_binder *binder = try->binder;
+  bool whole = lgt_map_whole(binder->map);
+  lgt_status status = whole ? LGT_OK : lgt_touches_make(binder, try->group);
+  lgt_arena_reset(&binder->arena);
+  if (status || (!whole && lgt_record_again(&try->exchange, binder, try->group, try->root))) return status;
   status = materialise_slots(try);
-  return status ? status : materialise_touches(try);
+  if (!status && !whole) status = materialise_touches(try);
+  lgt_arena_reset(&binder->arena);
+  return status;
 }
 
 static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
@@ -411,15 +405,16 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   if (status && status != LGT_BAD_ARGUMENT) return give_up(try, status, calls);
   if (!status && !bad) status = refuse_gathering(try, calls);
   if ((status || bad) && try->group->count > 1) return bad ? LGT_TASK_FAILED : status;
-  /* To find out what data selects may have waited for tasks that failed. */
-  lgt_status poisoned = try->quiet && binder->selecting != try->group ? LGT_OK : find_poison(try);
+  lgt_status poisoned = try->exchange.ready ? LGT_OK : find_poison(try);
   if (poisoned) return give_up(try, poisoned, calls);
   /* For want of memory, perhaps: a collection may give some. */
   if (bad && !last && !try->poison && !binder->peers) return LGT_NO_MEMORY;
   if (bad) return fail_without_image(try, calls);
   if (status) return refuse(try, status, calls), LGT_OK;
   status = collect_params(try, calls);
-  if (!status) status = lgt_exchange_begin(&try->exchange, binder, try->group, try->root);
+  if (!status)
+    status = try->exchange.ready ? lgt_exchange_go_on(&try->exchange)
+                                 : lgt_exchange_begin(&try->exchange, binder, try->group, try->root);
   if (status) return give_up(try, status, calls);
   status = acquire(try, last);
   if (status == LGT_NO_MEMORY && !last && !try->all_poisoned) {
@@ -459,7 +454,6 @@ lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const
   if (binder->map->nmemory > 1) lgt_evict_note_use(binder, group, root);
   if (binder->profile) try.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&try);
-  lgt_arena_reset(&binder->arena);
   if (!status && !(try.kept = lgt_rescue_kept(binder, group, root, &try.keeps)))
     status = lgt_no_memory_to_launch();
   if (status) return give_up(&try, status, calls);

@@ -222,6 +222,18 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   return good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
+lgt_status lgt_exchange_go_on(lgt_exchange *x) {
+  lgt_binder *binder = x->binder;
+  binder->agreed.exchanges++;
+  x->saved = x->found; /* from here on it can be undone */
+  binder->exchanged[LGT_EXCHANGES_REPLAYED]++;
+  binder->nmove = binder->pieces.count = 0;
+  x->group->notes->unlike = 0;
+  bool good = lgt_record_replay(x, x->record);
+  if (lgt_log_on(MOVE, 3)) lgt_exchange_log_moves(x);
+  return good ? LGT_OK : lgt_no_memory_to_launch();
+}
+
 lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
                                     const lgt_selected *selected) {
   *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
@@ -293,10 +305,6 @@ static void note_acquired(lgt_exchange *x, int n, int domain) {
     if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
 }
 
-static lgt_use use_of(const lgt_exchange *x, int n, bool comes) {
-  return x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
-}
-
 /* Have all domains one instance of each store, as mostly, and no domain lacks what it should have? */
 static bool is_plain(const lgt_exchange *x) {
   for (int n = 0; n < x->nstore; n++)
@@ -316,7 +324,7 @@ static bool suits_already(lgt_exchange *x) {
     const lgt_replica *replica = &x->store[n]->replica[d];
     plain &= !(replica->naside | replica->old.count | replica->absent.count);
     if (x->cover[at].ndim >= 0)
-      good = lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use_of(x, n, x->gets[at]));
+      good = lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], lgt_exchange_use(x, n, x->gets[at]));
     if (++n == x->nstore) n = 0, d++;
   }
   return x->plain = good && plain, good;
@@ -325,6 +333,7 @@ static bool suits_already(lgt_exchange *x) {
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
+  if (x->ready) return x->ready = false, LGT_OK; /* another attempt must look */
   x->lacks = false;
   if (suits_already(x)) return LGT_OK;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
@@ -333,7 +342,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       int n = i % x->nstore, at = d * x->nstore + n;
       if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
       bool comes = gets(x, n, d);
-      lgt_use use = use_of(x, n, comes);
+      lgt_use use = lgt_exchange_use(x, n, comes);
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
       if (!x->split && lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use)) continue;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
@@ -681,8 +690,10 @@ static lgt_status refresh_parts(lgt_exchange *x) {
 
 lgt_status lgt_exchange_move(lgt_exchange *x) {
   lgt_status status = LGT_OK;
+  bool early = false;
+  for (int i = 0; i < x->binder->nmove; i++) early |= x->binder->move[i].early;
   /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
-  for (int pass = 0; pass < 4; pass++)
+  for (int pass = early ? 0 : 2; pass < 4; pass++)
     for (int i = 0; i < x->binder->nmove && !status; i++) {
       const lgt_move *move = &x->binder->move[i];
       if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);

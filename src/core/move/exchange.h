@@ -39,6 +39,7 @@ typedef struct lgt_exchange {
   bool replays;       /* the record is of an earlier exchange that began like this one */
   bool known; /* what instances must have room for: it was told, or is as before (room.h); `cover`, `spare` and `written` stay */
   bool lacks; /* not all instances could be acquired */
+  bool ready; /* it has not begun, but is known to be as recorded (lgt_record_again) */
   bool plain; /* all domains have one instance of each store, with the newest elements of all that they should have */
   bool split; /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
@@ -52,6 +53,7 @@ typedef struct lgt_exchange {
   bool *written;             /* it will be written in place */
   bool *together;            /* its elements are brought together, into tiles; NULL: no store's are */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
+  const lgt_history **found; /* ready: the same, before it begins */
 } lgt_exchange;
 
 /* A touch of the group by which every rank would get all of an array of more than `bytes` bytes that is not everywhere
@@ -59,6 +61,8 @@ typedef struct lgt_exchange {
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
 /* Survey the group: list what has to move, and record in the histories that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+/* The same of an exchange that is ready. */
+lgt_status lgt_exchange_go_on(lgt_exchange *exchange);
 /* Survey one store instead, of which every domain is to have the elements that are selected. */
 lgt_status lgt_exchange_begin_store(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 /* Survey one store instead, of which the first domain of every rank is to have a rect. */
@@ -82,6 +86,10 @@ void lgt_exchange_undo(lgt_exchange *exchange);
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
 /* Does a local domain lack memory for elements that the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
+/* What happens to the elements of its n-th store, to which some come or none do. */
+static inline lgt_use lgt_exchange_use(const lgt_exchange *exchange, int n, bool comes) {
+  return exchange->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
+}
 /* The local domain's instance of a store that the exchange works on. */
 static inline lgt_instance *lgt_exchange_destination(const lgt_exchange *exchange, int n, int domain) {
   int at = domain * exchange->nstore + n;

@@ -1,6 +1,8 @@
 /* record.c - see record.h.  A record is one block of memory. */
 #include "move/record.h"
 
+#include "move/room.h"
+
 #include <string.h>
 
 /* From so many exchanges in a row on that were like no record, only one in as many is recorded. */
@@ -81,6 +83,54 @@ bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
   for (int i = 0; i < x->nstore; i++) x->store[i]->history = r->store[i].begun;
   x->gets = r->gets;
   return true;
+}
+
+/* In one domain: is the only instance of a store, number n of the exchange, as that wants it? */
+static bool is_there(const lgt_exchange *x, const lgt_store *store, int n, int domain) {
+  const lgt_replica *replica = &store->replica[domain];
+  int at = domain * x->nstore + n;
+  if (replica->naside | replica->old.count | replica->absent.count) return false;
+  if (replica->inst && replica->inst->failure) return false;
+  return x->cover[at].ndim < 0 || lgt_acquire_suits(store, domain, x->binder->map->memory, &x->cover[at],
+                                                    lgt_exchange_use(x, n, x->gets[at]));
+}
+
+/* Are the stores as the record has them?  They are listed, and their histories, as far as it is so. */
+static bool is_as_before(lgt_exchange *x, const lgt_record *r, const uint32_t *root) {
+  lgt_map *map = x->binder->map;
+  for (int n = 0; n < x->nstore; n++) {
+    lgt_store *store = lgt_store_at(x->binder->stores, root[x->group->notes->touched[n].root]);
+    const lgt_history *history = store->history ? store->history : &map->histories.none;
+    if (history != r->store[n].before || store->key != r->store[n].key) return false;
+    if (store->recipe || store->failure || (!store->replica && !lgt_store_replicas(map, store))) return false;
+    for (int d = 0; d < map->local; d++)
+      if (!is_there(x, store, n, d)) return false;
+    x->store[n] = store;
+    x->found[n] = history;
+  }
+  return true;
+}
+
+bool lgt_record_again(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,
+                      const uint32_t *root) {
+  lgt_plan_notes *notes = group->notes;
+  size_t n = (size_t)notes->ntouched + 1;
+  *x = (lgt_exchange){.binder = binder, .group = group, .nstore = notes->ntouched, .replays = true};
+  /* Whoever checks or reads a log wants all of it. */
+  bool may = !binder->check && binder->map->nmemory == 1 && !group->split && notes->cover &&
+             !lgt_log_on(MAP, 3) && lgt_room_take(x);
+  if (may) x->store = lgt_arena_alloc(&binder->arena, n * (sizeof *x->store + sizeof *x->found));
+  if (x->store) x->found = (const lgt_history **)(x->store + n);
+  for (int k = 0; x->store && k < LGT_RECORDS && !x->ready; k++) {
+    lgt_record *r = notes->recorded[k];
+    if (!is_good(x, r)) continue;
+    x->gets = r->gets;
+    if (!is_as_before(x, r, root)) continue;
+    x->record = bring_to_front(notes, k);
+    x->plain = x->ready = true;
+  }
+  if (!x->ready) *x = (lgt_exchange){0};
+  return x->ready;
 }
 
 static bool is_worth_it(const lgt_exchange *x) {

@@ -19,6 +19,11 @@
 
 #include "move/exchange.h"
 
+/* Are all stores of the group as one of its records has them: their histories and keys, nothing of them elided or failed, and in
+ * each domain one instance with room for all that is needed?  So a program's loop finds them, mostly.  Then the exchange is
+ * `ready`: what remains of lgt_exchange_begin is lgt_exchange_go_on, and lgt_exchange_acquire finds all there.  False: nothing
+ * has happened.  The group's touches have been made; the arena must not be reset. */
+bool lgt_record_again(lgt_exchange *exchange, lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 /* A record of the group that begins like this exchange, which has saved the histories of its stores; NULL: there is
  * none.  Counts what becomes of the exchange (LGT_EXCHANGES_LIST). */
 lgt_record *lgt_record_find(const lgt_exchange *exchange);
