@@ -41,7 +41,8 @@
  *   LGT_FAKE_CUDA_LAUNCHES=FOLDER    modules go into it as NUMBER.ptx, and into its file `launches` a line for each kernel: number,
  *                                    name, blocks, threads of each; instructions of threads, those with doubles; loads,
  *                                    their bytes, stores, theirs; bytes of memory that were read, and written; and how
- *                                    many pieces of 32 bytes, each once for an access of a warp
+ *                                    many pieces of 32 bytes, each once for an access of a warp; how often the thread waits
+ *                                    for memory that does so most often
  *
  * Files: driver.c calls, reports, the environment; driver_device.c devices and contexts; driver_block.c blocks of memory;
  * driver_memory.c functions that allocate; driver_order.c who touched what; driver_stream.c streams and events;

@@ -127,12 +127,13 @@ static void write_launch(const search *s, const fake_launch *l, const ptx_counts
     }
   fprintf(fake.set.launches,
           "%d %s %u %u instructions %llu doubles %llu loads %llu %llu stores %llu %llu read %zu written %zu "
-          "sectors %llu\n",
+          "sectors %llu waits %llu\n",
           l->function->module->number, ptx_info(l->function->kernel)->name,
           l->grid[0] * l->grid[1] * l->grid[2], l->block[0] * l->block[1] * l->block[2],
           (unsigned long long)c->instructions, (unsigned long long)c->doubles, (unsigned long long)c->loads,
           (unsigned long long)c->load_bytes, (unsigned long long)c->stores,
-          (unsigned long long)c->store_bytes, read, written, (unsigned long long)c->sectors);
+          (unsigned long long)c->store_bytes, read, written, (unsigned long long)c->sectors,
+          (unsigned long long)c->waits);
 }
 
 static void end_search(search *s, fake_op *op) {

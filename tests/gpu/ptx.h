@@ -86,6 +86,7 @@ typedef struct {                    /* counted if asked for */
   uint64_t load_bytes, store_bytes; /* of global memory */
   uint64_t sectors;                 /* of 32 bytes, for each load or store of a warp */
   uint64_t barriers;                /* of blocks */
+  uint64_t waits; /* for global memory, of the thread that waits most often: what it has loaded meanwhile comes at once */
 } ptx_counts;
 
 enum { /* what is not looked for */

@@ -301,6 +301,7 @@ void decode_instruction(ptx_parser *p); /* what the fields say, to the end of th
 typedef struct {
   uint64_t *value;           /* [register][lane] */
   uint32_t *defined;         /* [register]: lanes */
+  uint32_t *coming;          /* [register]: lanes whose value was loaded from global memory, and not waited for */
   uint32_t *pred, *pdefined; /* [predicate] */
   char *param;               /* [lane][frame_bytes] */
   size_t param_stride, value_bytes, param_bytes;
@@ -312,6 +313,7 @@ typedef struct ptx_block ptx_block;
 typedef struct ptx_clock ptx_clock;
 typedef struct ptx_shadow ptx_shadow;
 
+enum { MOST_LATE = 256 };
 struct ptx_warp {
   ptx_run_state *run;
   ptx_block *block;
@@ -330,6 +332,10 @@ struct ptx_warp {
   char *local, *local_written;          /* [lane][local_bytes] */
   ptx_memory cache[4];                  /* allocations that were looked up last */
   int cached;
+  uint32_t *late[MOST_LATE]; /* borrowed: what is coming */
+  int lates;
+  uint32_t far;                                            /* lanes that the instruction loads from global memory for */
+  uint64_t waits[LANES];                                   /* for that memory */
   ptx_clock *seen[LANES], *fenced[LANES], *pending[LANES]; /* ptx_order.c */
 };
 

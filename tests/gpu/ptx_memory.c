@@ -149,6 +149,7 @@ static void load(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
     w->run->counts.loads++;
     w->run->counts.load_bytes += (uint64_t)bytes;
     note_sector(&s, base[l] + (uint64_t)i->offset);
+    w->far |= 1u << l;
   }
   w->run->counts.sectors += (uint64_t)s.count;
 }

@@ -41,17 +41,19 @@ static bool frame_alloc(ptx_frame *f, int registers, int predicates, size_t byte
   f->param_bytes = LANES * (bytes ? bytes : 1);
   f->value = ptx_pool_take(f->value_bytes);
   f->defined = malloc((size_t)registers * sizeof *f->defined);
+  f->coming = malloc((size_t)registers * sizeof *f->coming);
   f->pred = calloc((size_t)predicates, sizeof *f->pred);
   f->pdefined = malloc((size_t)predicates * sizeof *f->pdefined);
   f->param = ptx_pool_take(f->param_bytes);
   f->param_stride = bytes;
   if (f->param) memset(f->param, 0, f->param_bytes);
-  return f->value && f->defined && f->pred && f->pdefined && f->param;
+  return f->value && f->defined && f->coming && f->pred && f->pdefined && f->param;
 }
 
 static void frame_free(ptx_frame *f) {
   ptx_pool_give(f->value, f->value_bytes);
   free(f->defined);
+  free(f->coming);
   free(f->pred);
   free(f->pdefined);
   ptx_pool_give(f->param, f->param_bytes);
@@ -71,9 +73,10 @@ void ptx_frame_enter(ptx_warp *w, int level, uint32_t lanes) {
     }
     lanes = ALL_LANES;
   }
-  for (int k = 1; k < registers; k++) frame->defined[k] &= ~lanes;
+  for (int k = 1; k < registers; k++) frame->defined[k] &= ~lanes, frame->coming[k] &= ~lanes;
   for (int k = 1; k < predicates; k++) frame->pdefined[k] &= ~lanes;
   frame->defined[0] = frame->pdefined[0] = ALL_LANES;
+  frame->coming[0] = 0;
   frame->pred[FALSE_PRED] = 0;
   size_t at = level ? f->local_bytes + (size_t)(level - 1) * m->most_local : 0,
          bytes = level ? m->most_local : f->local_bytes;
@@ -124,7 +127,9 @@ static void begin_warp(ptx_warp *w) {
   uint32_t from = (uint32_t)w->number * LANES, count = r->threads - from;
   w->first = w->block->number * r->threads + from;
   w->live = count >= LANES ? ALL_LANES : (1u << count) - 1;
-  w->parked = w->waiting = w->carry = w->synced = 0;
+  w->parked = w->waiting = w->carry = w->synced = w->far = 0;
+  w->lates = 0;
+  memset(w->waits, 0, sizeof w->waits);
   w->at = r->f->start;
   for (int l = 0; l < LANES; l++) {
     w->pc[l] = r->f->start;
@@ -302,6 +307,7 @@ bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, si
     c->store_bytes += r.counts.store_bytes;
     c->sectors += r.counts.sectors;
     c->barriers += r.counts.barriers;
+    if (r.counts.waits > c->waits) c->waits = r.counts.waits;
   }
   return good && !r.failed;
 }

@@ -38,6 +38,32 @@ static void set_pcs(ptx_warp *w, uint32_t lanes, uint32_t pc) {
   for (uint32_t left = lanes; left; left &= left - 1) w->pc[__builtin_ctz(left)] = pc;
 }
 
+/* ---- Waits for memory ---- */
+
+/* The lanes need something that is coming; so all else that is comes, too. */
+static void wait_for_memory(ptx_warp *w, uint32_t lanes) {
+  uint64_t *most = &w->run->counts.waits;
+  int kept = 0;
+  for (int k = 0; k < w->lates; k++)
+    if (*w->late[k] &= ~lanes) w->late[kept++] = w->late[k];
+  w->lates = kept;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    uint64_t n = ++w->waits[__builtin_ctz(left)];
+    if (n > *most) *most = n;
+  }
+}
+
+/* The instruction has written its results, those of w->far from global memory. */
+static void note_coming(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
+  for (int k = 0; k < i->nd; k++) {
+    uint32_t *coming = &w->frame->coming[i->d[k]];
+    *coming = (*coming & ~lanes) | w->far;
+    if (w->far && w->lates < MOST_LATE) w->late[w->lates++] = coming;
+    else if (w->far) *coming = 0;
+  }
+  w->far = 0;
+}
+
 /* ---- What was never written ---- */
 
 static uint32_t missing_value(const ptx_warp *w, ptx_ref ref, uint32_t lanes) {
@@ -68,8 +94,12 @@ static void written(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t mis
 /* Lanes that read a register or predicate that was never written; those whose result is as unwritten are in `missing`. */
 static bool reads_written(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t *missing) {
   const ptx_frame *f = w->frame;
-  uint32_t values = 0, preds = 0;
-  for (int k = 0; k < i->nreads; k++) values |= ~f->defined[i->reads[k]];
+  uint32_t values = 0, preds = 0, coming = 0;
+  for (int k = 0; k < i->nreads; k++) {
+    values |= ~f->defined[i->reads[k]];
+    coming |= f->coming[i->reads[k]];
+  }
+  if (coming & lanes) wait_for_memory(w, coming & lanes);
   for (int k = 0; k < i->npreads; k++) preds |= ~f->pdefined[i->preads[k]];
   *missing = (values | preds) & lanes ? unwritten(w, i, lanes, values & lanes, preds & lanes) : 0;
   return !w->run->failed;
@@ -80,6 +110,7 @@ static void run_handler(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   if (!lanes || !reads_written(w, i, lanes, &missing)) return;
   i->run(w, i, lanes);
   written(w, i, lanes, missing);
+  note_coming(w, i, lanes);
 }
 
 /* The lanes for which the guard holds. */

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, MOST_LANES = 8, VECTOR_BYTES = 16 };
-enum { WIDE_ELEMENTS = 256, WIDE_UNITS = 4096, WIDE_BYTES = 48 };
+enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, PAIR_THREADS = 256, MOST_LANES = 8, VECTOR_BYTES = 16 };
+enum { COLUMN_THREADS = 64, MANY_THREADS = 1 << 16 };
+enum { WIDE_ELEMENTS = 256, WIDE_UNITS = 4096, WIDE_UNITS_AHEAD = 1024, WIDE_BYTES = 48 };
 enum { TILE_BYTES = 46 }; /* 48 KiB of shared memory */
 
 typedef enum form { FORM_NONE, FORM_LANES, FORM_ROW, FORM_VECTOR, FORM_MIXED } form;
@@ -83,6 +84,23 @@ int lgt_grid_lanes(const lgt_loop *loop) {
   }
   int lanes = widest ? VECTOR_BYTES / widest : 1;
   return lanes < MOST_LANES ? lanes : MOST_LANES;
+}
+
+/* Is it a few instructions, without branches or calls? */
+static bool is_simple(int op) {
+  if (op == LGT_OP_STORE || op == LGT_OP_DIV || op == LGT_OP_POW || op == LGT_OP_ATAN2 || op == LGT_OP_HYPOT)
+    return false;
+  return op < LGT_OP_SQRT && !(op >= LGT_OP_FLOORDIV && op <= LGT_OP_FMOD);
+}
+
+int lgt_grid_ahead(const lgt_loop *loop) {
+  int loads = 0;
+  if (loop->ninst > LGT_GRID_AHEAD_INSTS || loop->naccess > LGT_GRID_AHEAD_ACCESSES) return 1;
+  for (int i = 0; i < loop->ninst; i++)
+    if (!is_simple(loop->inst[i].op)) return 1;
+  for (int a = 0; a < loop->naccess; a++)
+    loads += loop->access[a].mode == LGT_ACCESS_LOAD && loop->access[a].inner != LGT_STRIDE_ZERO;
+  return loads == 0 || loads > 4 ? 1 : LGT_GRID_AHEAD / (loads == 3 ? 4 : loads);
 }
 
 int lgt_grid_wide(const lgt_loop *loop) {
@@ -333,10 +351,10 @@ static bool is_aligned(const plan *p, const place *at) {
 /* A block for each unit, whose threads are over columns and rows.  False: units are many, or small. */
 static bool size_wide(const plan *p, const lgt_grid_head *head, lgt_grid_launch *launch) {
   int64_t cols = head->block, rows = p->form == FORM_ROW ? 1 : head->row_most;
+  uint32_t most = lgt_grid_ahead(p->loop) > 1 ? WIDE_UNITS_AHEAD : WIDE_UNITS;
   unsigned *block = launch->block;
   if (cols > head->col_most) cols = head->col_most;
-  if (!lgt_grid_wide(p->loop) || head->units > WIDE_UNITS ||
-      (cols < WIDE_ELEMENTS && cols * rows < WIDE_ELEMENTS))
+  if (!lgt_grid_wide(p->loop) || head->units > most || (cols < WIDE_ELEMENTS && cols * rows < WIDE_ELEMENTS))
     return false;
   for (block[0] = LGT_LANES; block[0] < cols && block[0] < LGT_GRID_WIDE_THREADS;) block[0] *= 2;
   for (block[1] = 1; block[1] < rows && block[0] * block[1] < LGT_GRID_WIDE_THREADS;) block[1] *= 2;
@@ -376,8 +394,11 @@ static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch 
   int64_t rows = p->form == FORM_VECTOR ? head->row_units : head->rows;
   int64_t width = divide_up(head->cols, lgt_grid_lanes(p->loop)), tiles;
   bool square = size_tiles(p, head, launch);
-  for (; !square && block[0] < width && block[0] < LGT_GRID_THREADS;) block[0] *= 2;
-  for (; !square && block[1] < rows && block[0] * block[1] < LGT_GRID_THREADS;) block[1] *= 2;
+  bool few = p->form == FORM_VECTOR && width < MANY_THREADS && rows < MANY_THREADS &&
+             width * rows * head->units < MANY_THREADS;
+  unsigned most = few ? COLUMN_THREADS : LGT_GRID_THREADS; /* few: so that all multiprocessors have some */
+  for (; !square && block[0] < width && block[0] < most;) block[0] *= 2;
+  for (; !square && block[1] < rows && block[0] * block[1] < most;) block[1] *= 2;
   int64_t x = divide_up(width, block[0]), y = divide_up(rows, square ? LGT_GRID_TILE : block[1]);
   if (__builtin_mul_overflow(x, y, &tiles) || __builtin_mul_overflow(tiles, (int64_t)head->units, &tiles) ||
       tiles > INT32_MAX)
@@ -438,7 +459,14 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
 
 /* ---- folding -------------------------------------------------------------------------------------------- */
 
-static lgt_status fill_fold(const plan *p, const char *name, const lgt_grid_target *target, int ntarget,
+/* The threads of lgt_chunks: over elements, and over the pairs of an element's partial results. */
+static void size_pairs(const plan *p, unsigned block[3]) {
+  for (block[0] = 1; block[0] < p->kept && block[0] < FOLD_THREADS;) block[0] *= 2;
+  for (block[1] = 1; 4 * (int)block[1] <= p->chunks && block[0] * block[1] < PAIR_THREADS;) block[1] *= 2;
+}
+
+/* Of lgt_chunks, where each element has pairs; or of lgt_steps. */
+static lgt_status fill_fold(const plan *p, bool pairs, const lgt_grid_target *target, int ntarget,
                             int64_t threads, lgt_grid *out) {
   lgt_grid_launch *launch = &out->launch[out->nlaunch++];
   lgt_grid_fold fold = {.kept = (uint32_t)p->kept,
@@ -454,13 +482,14 @@ static lgt_status fill_fold(const plan *p, const char *name, const lgt_grid_targ
     if (is_kept(p, d)) fold.extent[fold.ndim++] = (uint32_t)p->shape->extent[d];
   memcpy(launch->param, &fold, sizeof fold);
   memcpy(launch->param + sizeof fold, target, (size_t)ntarget * sizeof *target);
-  launch->kernel = name;
+  launch->kernel = pairs ? "lgt_chunks" : "lgt_steps";
   launch->shared = 0;
   launch->param_bytes = lgt_grid_fold_bytes(p->loop);
-  int64_t blocks = divide_up(threads, FOLD_THREADS);
+  memcpy(launch->block, (unsigned[3]){FOLD_THREADS, 1, 1}, sizeof launch->block);
+  if (pairs) size_pairs(p, launch->block);
+  int64_t blocks = divide_up(threads, launch->block[0]);
   memcpy(launch->grid, (unsigned[3]){(unsigned)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS), 1, 1},
          sizeof launch->grid);
-  memcpy(launch->block, (unsigned[3]){FOLD_THREADS, 1, 1}, sizeof launch->block);
   return LGT_OK;
 }
 
@@ -495,9 +524,8 @@ lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out) {
     }
   }
   if (!nothing) status = fill_kernel(&p, nest, at, out);
-  if (!status && (p.raw || nothing))
-    status = fill_fold(&p, "lgt_steps", target, ntarget, p.kept * p.chunks, out);
-  if (!status && p.shape->partial) status = fill_fold(&p, "lgt_chunks", target, ntarget, p.kept, out);
+  if (!status && (p.raw || nothing)) status = fill_fold(&p, false, target, ntarget, p.kept * p.chunks, out);
+  if (!status && p.shape->partial) status = fill_fold(&p, true, target, ntarget, p.kept, out);
   if (status) out->nlaunch = 0;
   out->scratch_bytes = p.scratch;
   return status;

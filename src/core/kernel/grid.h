@@ -26,7 +26,10 @@ enum {
   LGT_GRID_THREADS = 256,
   LGT_GRID_WIDE_THREADS = 1024,
   LGT_GRID_LAUNCHES = 3,
-  LGT_GRID_TILE = 32
+  LGT_GRID_TILE = 32,
+  LGT_GRID_AHEAD = 16,
+  LGT_GRID_AHEAD_INSTS = 24,
+  LGT_GRID_AHEAD_ACCESSES = 8
 };
 
 /* What lgt_kernel is told first.  Then come, all of 8 bytes: bases [naccess] (those of the first unit), strides along rows
@@ -83,6 +86,9 @@ typedef struct lgt_grid {
 
 /* Elements along the columns that a thread of a loop without reductions computes: those of 16 bytes, or 1. */
 int lgt_grid_lanes(const lgt_loop *loop);
+/* Elements that a thread of a loop with reductions loads before it takes in the first, LGT_GRID_AHEAD at most; or 1, of bodies
+ * that are long or store something: what these wait for is hidden by other threads' work. */
+int lgt_grid_ahead(const lgt_loop *loop);
 /* Bytes of shared memory for the values of an element in lgt_wide; 0: the loop has no such kernel. */
 int lgt_grid_wide(const lgt_loop *loop);
 /* Does lgt_tiles read an access by way of shared memory?  And bytes of it for an element; 0: the loop has no such kernel. */

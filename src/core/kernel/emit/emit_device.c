@@ -146,9 +146,7 @@ static void emit_in_order(emitter *e, val column, val cols) {
   }
 }
 
-void emit_column(emitter *e, val column, val cols) {
-  e->column = column;
-  read_all(e, false);
+void take_column(emitter *e, val cols) {
   emit_level(e, LEVEL_BODY);
   for (int k = 0; k < e->ncarry; k++) {
     if (e->carry[k].redop < 0) continue;
@@ -157,6 +155,12 @@ void emit_column(emitter *e, val column, val cols) {
   }
   prepare_writes(e);
   write_stores(e, cols);
+}
+
+void emit_column(emitter *e, val column, val cols) {
+  e->column = column;
+  read_all(e, false);
+  take_column(e, cols);
 }
 
 /* ---- targets ----------------------------------------------------------------------------------------- */
@@ -397,9 +401,8 @@ static void emit_lanes(emitter *e, bool by_row) {
   turn row = begin_turns(e, p.row, rows, one, e->ncarry);
   begin_row(e, row.at, offset);
   emit_level(e, LEVEL_ROW);
-  turn column = begin_turns(e, lane, p.cols, sixteen, e->ncarry);
-  emit_column(e, column.at, p.cols);
-  end_turns(e, &column);
+  take_elements(e,
+                &(walk){.along = LGT_COLUMNS, .from = lane, .to = p.cols, .step = LGT_LANES, .cols = p.cols});
   end_turns(e, &row);
   fold_threads(e);
   val any = bit_and(e, int_less(e, p.row, rows), int_less(e, zero, p.cols));
@@ -457,6 +460,20 @@ static void fill_tile(emitter *e, val row, val column, val thread, const piece *
   }
 }
 
+enum { TILE_AHEAD = 8 };
+
+/* What the tile has for the k-th carried value's reduction from this thread on: `n` elements of a lane, all of which are read
+ * before the first is taken in. */
+static void take_from_tile(emitter *e, int k, val at, int n) {
+  accumulator value[TILE_AHEAD];
+  for (int i = 0; i < n; i++) {
+    val there = i ? add(e, at, int_constant(e, i * LGT_LANES)) : at;
+    value[i] = (accumulator){read_tile(e, k, there), -1};
+    if (e->carry[k].redop >= LGT_REDOP_ARGMIN) value[i].at = read_tile(e, k + 1, there);
+  }
+  for (int i = 0; i < n; i++) take_in(e, k, value[i]);
+}
+
 /* For each reduction the lanes take in what the tile has of them: rows and columns of it that are in use. */
 static void take_tile(emitter *e, val rows, val cols, val width, val thread) {
   val zero = int_constant(e, 0), one = int_constant(e, 1), sixteen = int_constant(e, LGT_LANES);
@@ -468,11 +485,12 @@ static void take_tile(emitter *e, val rows, val cols, val width, val thread) {
     begin_block(e, ours, NULL, 0, e->ncarry);
     turn row = begin_turns(e, zero, rows, one, e->ncarry);
     val first = multiply(e, row.at, width);
-    turn column = begin_turns(e, lane, cols, sixteen, e->ncarry);
-    val at = add(e, first, column.at);
-    accumulator value = {read_tile(e, k, at), -1};
-    if (e->carry[k].redop >= LGT_REDOP_ARGMIN) value.at = read_tile(e, k + 1, at);
-    take_in(e, k, value);
+    val after_groups = end_of_groups(e, lane, cols, LGT_LANES, TILE_AHEAD);
+    turn column = begin_turns(e, lane, after_groups, scaled(e, sixteen, TILE_AHEAD), e->ncarry);
+    take_from_tile(e, k, add(e, first, column.at), TILE_AHEAD);
+    end_turns(e, &column);
+    column = begin_turns(e, after_groups, cols, sixteen, e->ncarry);
+    take_from_tile(e, k, add(e, first, column.at), 1);
     end_turns(e, &column);
     end_turns(e, &row);
     branch(e, after, NULL, 0, e->ncarry);
@@ -521,16 +539,6 @@ static val sequential_size(emitter *e, val chunk) {
   return t.own[1];
 }
 
-/* The rows, if they have a target in common, that it takes in. */
-static void add_rows(emitter *e, const piece *p, bool by_row, val this_row, val column, const val *offset) {
-  turn row = {.at = this_row};
-  if (!by_row) row = begin_turns(e, int_constant(e, 0), p->rows, int_constant(e, 1), e->ncarry);
-  begin_row(e, row.at, offset);
-  emit_level(e, LEVEL_ROW);
-  emit_column(e, column, p->cols);
-  if (!by_row) end_turns(e, &row);
-}
-
 static void emit_target_column(emitter *e, const piece *p, bool by_row, val row, val column,
                                const val *offset) {
   val inner[LGT_MAX_ACCESS];
@@ -542,11 +550,22 @@ static void emit_target_column(emitter *e, const piece *p, bool by_row, val row,
       e->access[k].base = advance(e, e->access[k].base, multiply(e, column, entry(e, COLUMN, k)));
   }
   begin_contents(e, is_set(e, HEAD(open)));
-  val steps = sequential_size(e, p->chunk);
-  turn step = begin_turns(e, int_constant(e, 0), steps, int_constant(e, 1), e->ncarry);
-  walk_dims(e, true, p->chunk, step.at, inner);
-  add_rows(e, p, by_row, row, column, inner);
-  end_turns(e, &step);
+  val none = int_constant(e, 0), steps = sequential_size(e, p->chunk);
+  walk w = {.from = none, .step = 1, .row = row, .column = column, .chunk = p->chunk, .cols = p->cols};
+  if (by_row) { /* the row has targets of its own */
+    w.along = LGT_STEPS;
+    w.to = steps;
+    w.offset = offset;
+    take_elements(e, &w);
+  } else {
+    w.along = LGT_ROWS;
+    w.to = p->rows;
+    w.offset = inner;
+    turn step = begin_turns(e, none, steps, int_constant(e, 1), e->ncarry);
+    walk_dims(e, true, p->chunk, step.at, inner);
+    take_elements(e, &w);
+    end_turns(e, &step);
+  }
   write_targets(e);
 }
 

@@ -1,4 +1,4 @@
-/* emit_device.h - between emit_device.c, emit_device_fold.c and emit_device_tiles.c: parameters, threads, and loops of a device's kernels. */
+/* emit_device.h - between emit_device.c and the other emit_device_*.c: parameters, threads, and loops of a device's kernels. */
 #ifndef LGT_EMIT_DEVICE_H
 #define LGT_EMIT_DEVICE_H
 
@@ -132,6 +132,8 @@ void no_offsets(emitter *e, val *offset);
 void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset);
 void begin_row(emitter *e, val row, const val *offset);
 void emit_column(emitter *e, val column, val cols);
+/* The same of a column whose elements were read. */
+void take_column(emitter *e, val cols);
 void wait_for_all(emitter *e);
 /* carry[k] = carry[k] op value */
 void take_in(emitter *e, int k, accumulator value);
@@ -143,6 +145,20 @@ void write_targets(emitter *e);
 /* i1 */
 static inline val is_set(emitter *e, val flag) { return int_less(e, int_constant(e, 0), flag); }
 
+/* ---- emit_device_ahead.c ---- */
+/* What a thread takes in one after another: columns of the row that was begun; or, in one column, rows, or positions of a row
+ * along the sequential dimensions. */
+typedef struct walk {
+  enum { LGT_COLUMNS, LGT_ROWS, LGT_STEPS } along;
+  val from, to;      /* in steps of `step` */
+  int step;          /* a power of two */
+  val row, column;   /* LGT_STEPS; all but LGT_COLUMNS */
+  val chunk, cols;   /* LGT_STEPS; of the row */
+  const val *offset; /* of the accesses, all but LGT_COLUMNS */
+} walk;
+void take_elements(emitter *e, const walk *walk);
+/* Where groups of n elements end, from `from` on in steps of `step` (both powers of two), none of which reaches `to`. */
+val end_of_groups(emitter *e, val from, val to, int step, int n);
 /* ---- emit_device_fold.c ---- */
 /* The bodies of lgt_steps and lgt_chunks. */
 void emit_steps(emitter *e);

@@ -1,7 +1,7 @@
 /* emit_device_fold.c - what follows a launch with reductions on a device, in launches of their own.  See kernel/grid.h.
  *
  *   lgt_steps    a thread adds to a target, or a partial result, what the slabs left for it
- *   lgt_chunks   a thread folds the partial results of a target
+ *   lgt_chunks   threads of a block, those of one tid.x, fold the partial results of a target: each some of the pairs
  */
 #include "kernel/emit/emit_device.h"
 
@@ -124,23 +124,25 @@ void emit_steps(emitter *e) {
   end_turns(e, &element);
 }
 
-void emit_chunks(emitter *e) {
-  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS], zero = int_constant(e, 0);
-  val chunks = FOLD(chunks);
-  turn element = begin_elements(e, FOLD(kept));
-  /* Neighbours at distance 1, 2, 4, ... */
-  turn distance = begin_turns(e, int_constant(e, 1), chunks, -1, 0);
-  distance.step = distance.at;
-  turn i = begin_turns(e, zero, int_op(e, "subi", chunks, distance.at), add(e, distance.at, distance.at), 0);
-  find_elements(e, false, element.at, i.at, own);
-  find_elements(e, false, element.at, add(e, i.at, distance.at), part);
+/* p[i] = p[i] op p[i + distance] for the pairs that are this thread's. */
+static void fold_pairs(emitter *e, val element, val distance) {
+  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS];
+  val apart = add(e, distance, distance), first = multiply(e, special(e, "tid.y"), apart);
+  turn i = begin_turns(e, first, int_op(e, "subi", FOLD(chunks), distance),
+                       multiply(e, special(e, "ntid.y"), apart), 0);
+  find_elements(e, false, element, i.at, own);
+  find_elements(e, false, element, add(e, i.at, distance), part);
   read_all_pairs(e, own);
   take_all_pairs(e, part, 1);
   write_pairs(e, own);
   end_turns(e, &i);
-  end_turns(e, &distance);
-  find_elements(e, false, element.at, zero, part);
-  find_targets(e, element.at, own);
+}
+
+/* The first partial result, into the target. */
+static void fold_into_target(emitter *e, val element) {
+  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS];
+  find_elements(e, false, element, int_constant(e, 0), part);
+  find_targets(e, element, own);
   for (int k = 0; k < e->ncarry; k++) {
     if (e->carry[k].redop < 0) continue;
     accumulator a = read_pair(e, k, part), old = is_fresh(e, k) ? a : read_pair(e, k, own);
@@ -149,5 +151,23 @@ void emit_chunks(emitter *e) {
     if (!is_fresh(e, k)) take_in(e, k, a);
   }
   write_pairs(e, own);
-  end_turns(e, &element);
+}
+
+void emit_chunks(emitter *e) {
+  val x = special(e, "tid.x"), width = special(e, "ntid.x"), kept = FOLD(kept), one = int_constant(e, 1);
+  /* All threads of a block go around together, for they wait for one another; some have no element. */
+  turn first = begin_turns(e, multiply(e, special(e, "ctaid.x"), width), kept,
+                           multiply(e, special(e, "nctaid.x"), width), 0);
+  val element = add(e, first.at, x), some = int_less(e, element, kept);
+  turn distance = begin_turns(e, one, FOLD(chunks), -1, 0); /* 1, 2, 4, ... */
+  distance.step = distance.at;
+  int after = begin_if(e, some);
+  fold_pairs(e, element, distance.at);
+  end_if(e, after);
+  wait_for_all(e);
+  end_turns(e, &distance);
+  after = begin_if(e, bit_and(e, some, int_less(e, special(e, "tid.y"), one)));
+  fold_into_target(e, element);
+  end_if(e, after);
+  end_turns(e, &first);
 }
