@@ -370,10 +370,10 @@ static bool is_last_use(const lgt_attempt *try, uint16_t root) {
   const lgt_plan_group *group = try->group;
   const lgt_store *store = lgt_attempt_store(try, root);
   int uses = 0;
+  if (lgt_store_reachable(store) || store->attached || store->home) return false;
   for (int i = group->first; i < group->first + group->count; i++)
     for (int a = 0; a < group->plan->call[i].nargs; a++) uses += group->plan->call[i].root[a] == root;
-  return !lgt_store_reachable(store) && store->uses == uses && !store->attached && !store->home &&
-         !lgt_poison_of(try->binder, store);
+  return store->uses == uses && !lgt_poison_of(try->binder, store);
 }
 
 /* Nobody else wants what is in the instance that a new slot may take: then it may be overwritten. */

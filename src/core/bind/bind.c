@@ -303,10 +303,10 @@ static lgt_status materialise_inputs(lgt_attempt *try) {
 }
 
 static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
-  int n = try->group->count;
-  try->param = lgt_arena_alloc(&try->binder->arena, ((size_t)n * LGT_MAX_PARAMS + 1) * sizeof *try->param);
+  int n = lgt_plan_group_params(try->group);
+  try->param = lgt_arena_alloc(&try->binder->arena, ((size_t)n + 1) * sizeof *try->param);
   if (!try->param) return lgt_no_memory_to_launch();
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i * LGT_MAX_PARAMS < n; i++)
     if (calls[i].nparams)
       memcpy(try->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *try->param);
   return LGT_OK;

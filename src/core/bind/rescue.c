@@ -7,14 +7,23 @@
 #include "move/poison.h"
 #include "plan/recipes.h"
 
+/* A recipe is one block: itself, its binding, the instances and parameters. */
+typedef struct block {
+  lgt_recipe recipe;
+  lgt_binding binding;
+  _Alignas(lgt_scalar) char rest[];
+} block;
+
+static size_t block_bytes(int ninst, int nparam) {
+  return sizeof(block) + (size_t)nparam * sizeof(lgt_scalar) + (size_t)ninst * sizeof(lgt_instance *);
+}
+
 /* What one recipe more or less takes, itself and by its plan, is held by handles as elements are: a plan that is shifted
  * (shift.h) is nobody else's. */
 static void hold_itself(lgt_binder *binder, const lgt_recipe *recipe, int more) {
   const lgt_plan_group *group = recipe->group;
   lgt_plan *plan = group->plan;
-  int64_t bytes = (int64_t)(sizeof *recipe + sizeof *recipe->binding) +
-                  recipe->binding->ninst * (int64_t)sizeof *recipe->binding->inst +
-                  group->count * (int64_t)(LGT_MAX_PARAMS * sizeof *recipe->binding->param);
+  int64_t bytes = (int64_t)block_bytes(recipe->binding->ninst, recipe->binding->nparam);
   plan->recipes += more;
   if (plan->recipes == (more > 0)) bytes += plan->bytes;
   if (more > 0) lgt_map_hold(binder->map, bytes);
@@ -34,9 +43,6 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   }
   binder->former -= recipe->former;
   hold_itself(binder, recipe, -1);
-  lgt_mem_free(recipe->binding->inst);
-  lgt_mem_free(recipe->binding->param);
-  lgt_mem_free(recipe->binding);
   lgt_plan_release(recipe->group->plan);
   lgt_mem_free(recipe);
 }
@@ -86,22 +92,17 @@ int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const 
 /* One for all results of the group that need it; it pins what it keeps. */
 static lgt_recipe *new_recipe(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  int n = group->nslot * try->binder->map->local;
-  lgt_recipe *recipe = lgt_mem_zalloc(sizeof *recipe);
-  lgt_binding *binding = lgt_mem_zalloc(sizeof *binding);
-  lgt_instance **inst = lgt_mem_zalloc(((size_t)n + 1) * sizeof *inst);
-  lgt_scalar *param = lgt_mem_alloc(((size_t)group->count * LGT_MAX_PARAMS + 1) * sizeof *param);
-  if (!recipe || !binding || !inst || !param) {
-    lgt_mem_free(recipe);
-    lgt_mem_free(binding);
-    lgt_mem_free(inst);
-    lgt_mem_free(param);
-    return NULL;
-  }
-  *binding = (lgt_binding){inst, n, param};
-  *recipe = (lgt_recipe){.group = group, .binding = binding};
+  int n = group->nslot * try->binder->map->local, nparam = lgt_plan_group_params(group);
+  block *b = lgt_mem_alloc(block_bytes(n, nparam));
+  if (!b) return NULL;
+  lgt_scalar *param = (lgt_scalar *)b->rest;
+  lgt_instance **inst = (lgt_instance **)(param + nparam);
+  lgt_recipe *recipe = &b->recipe;
+  b->binding = (lgt_binding){inst, n, nparam, param};
+  *recipe = (lgt_recipe){.group = group, .binding = &b->binding};
   lgt_plan_retain(group->plan);
   for (int i = 0; i < n; i++) {
+    inst[i] = NULL;
     if (!try->inst[i] || !lgt_slots_have(try->kept, i % group->nslot)) continue;
     const lgt_plan_slot *slot = &group->slot[i % group->nslot];
     bool part = lgt_map_whole(try->binder->map) && slot->kept.ndim >= 0;
@@ -109,7 +110,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
     if (slot->former) recipe->former += inst[i]->bytes;
     lgt_instance_pin(try->binder->map, inst[i], part ? &slot->kept : &inst[i]->rect);
   }
-  memcpy(param, try->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
+  if (nparam) memcpy(param, try->param, (size_t)nparam * sizeof *param);
   hold_itself(try->binder, recipe, 1);
   try->binder->former += recipe->former;
   return recipe;

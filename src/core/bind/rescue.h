@@ -8,9 +8,10 @@ typedef struct lgt_attempt lgt_attempt;
 
 /* The instances and parameters with which a group ran; kept by its recipes. */
 typedef struct lgt_binding {
-  lgt_instance **inst; /* owned array of nslot for each local domain; the pinned ones hold a ref */
+  lgt_instance **inst; /* nslot for each local domain; the pinned ones hold a ref */
   int ninst;
-  lgt_scalar *param; /* owned, LGT_MAX_PARAMS for each call of the group */
+  int nparam;
+  lgt_scalar *param; /* lgt_plan_group_params(group) */
 } lgt_binding;
 
 /* The slots, as bits, that recipes of results read that the program may still hold; NULL when out of memory.  *any: there are

@@ -251,33 +251,6 @@ static void cut_plain(lgt_nest_shape *shape, int workers, bool costly, int64_t b
   shape->nchunk = (int)((extent + shape->grain - 1) / shape->grain);
 }
 
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly,
-                           int64_t bytes) {
-  bool reduces = has_reduction(loop);
-  shape->partial = false;
-  shape->partial_bytes = 0;
-  shape->size = 1;
-  for (int d = 0; d < shape->ndim; d++) shape->size *= shape->extent[d];
-  if (!reduces && shape->size > 0) merge_dims(loop, shape);
-  if (!reduces && shape->size == 0) {
-    shape->split = 0;
-    shape->grain = 1;
-    shape->nchunk = 0;
-    return;
-  }
-  lgt_assert(!reduces || targets_agree(loop, shape));
-  if (reduces) cut_reduction(loop, shape, workers);
-  else cut_plain(shape, workers, costly, bytes);
-  if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
-  if (shape->partial)
-    for (int a = 0; a < loop->naccess; a++)
-      if (loop->access[a].mode == LGT_ACCESS_REDUCE)
-        shape->partial_bytes +=
-            (kept_size(loop, shape) * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
-}
-
-/* ---- running -------------------------------------------------------------------------------------- */
-
 /* A reduction of the loop, as its instruction says. */
 typedef struct reduction {
   int access; /* of the value; the position's is the next one */
@@ -296,6 +269,53 @@ static int find_reductions(const lgt_loop *loop, reduction *out) {
   }
   return n;
 }
+
+/* Are the columns of a slab of so many taken a few at a time?  So are targets that stand still along the rows, to stay in the
+ * cache from row to row. */
+static bool takes_blocks(const lgt_loop *loop, const lgt_nest_shape *shape, int64_t rows, int64_t cols) {
+  int n = shape->ndim;
+  return rows > 1 && cols > COLUMN_BLOCK && kept(loop, shape, n - 1) && !kept(loop, shape, n - 2);
+}
+
+/* Which reductions begin anew, and whether there is only one slab. */
+static void note_slabs(const lgt_loop *loop, lgt_nest_shape *shape) {
+  reduction reductions[LGT_MAX_REDUCTIONS];
+  int reduced = find_reductions(loop, reductions), n = shape->ndim;
+  for (int r = 0; r < reduced; r++)
+    if (shape->partial || reductions[r].fresh) shape->open |= UINT64_C(1) << r;
+  bool whole = n == 2 ? !takes_blocks(loop, shape, shape->extent[0], shape->extent[1])
+                      : n < 2 && (!reduced || shape->size <= LGT_BLOCK);
+  shape->single = whole && shape->nchunk == 1 && shape->size > 0;
+}
+
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly,
+                           int64_t bytes) {
+  bool reduces = has_reduction(loop);
+  shape->partial = shape->single = false;
+  shape->partial_bytes = 0;
+  shape->open = 0;
+  shape->size = 1;
+  for (int d = 0; d < shape->ndim; d++) shape->size *= shape->extent[d];
+  if (!reduces && shape->size > 0) merge_dims(loop, shape);
+  if (!reduces && shape->size == 0) {
+    shape->split = 0;
+    shape->grain = 1;
+    shape->nchunk = 0;
+    return;
+  }
+  lgt_assert(!reduces || targets_agree(loop, shape));
+  if (reduces) cut_reduction(loop, shape, workers);
+  else cut_plain(shape, workers, costly, bytes);
+  if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
+  note_slabs(loop, shape);
+  if (shape->partial)
+    for (int a = 0; a < loop->naccess; a++)
+      if (loop->access[a].mode == LGT_ACCESS_REDUCE)
+        shape->partial_bytes +=
+            (kept_size(loop, shape) * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
+}
+
+/* ---- running -------------------------------------------------------------------------------------- */
 
 /* Fill the target's elements within [lo, hi) of the split dimension with `value`'s identity, or fold
  * into them: visits each distinct target element once, in C order of the kept dimensions. */
@@ -396,14 +416,13 @@ static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
   const lgt_nest_shape *shape = nest->shape;
   reduction reductions[LGT_MAX_REDUCTIONS];
   int n = find_reductions(nest->loop, reductions);
-  w->open = 0;
+  w->open = shape->open;
   w->still = 0;
   for (int d = 0; n && d + 2 < shape->ndim; d++)
     if (!kept(nest->loop, shape, d)) w->still |= 1u << d;
-  for (int r = 0; r < n; r++) {
+  for (int r = 0; r < n && shape->partial; r++) {
     const reduction *red = &reductions[r];
-    if (shape->partial || red->fresh) w->open |= UINT64_C(1) << r;
-    for (int k = 0; k <= red->pair && shape->partial; k++)
+    for (int k = 0; k <= red->pair; k++)
       partial_target(nest, chunk, red->access + k, &w->base[red->access + k], w->stride[red->access + k]);
   }
 }
@@ -417,8 +436,6 @@ static void advance(const lgt_slab *slab, const lgt_loop *loop, lgt_base *base, 
   for (int a = 0; a < loop->naccess; a++) base[a].index += cols * slab->col_stride[a];
 }
 
-/* Targets that stand still along the rows of a slab are taken a few columns at a time, so that they stay in
- * the cache from row to row. */
 static void run_slab(lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code, lgt_base *base, bool blocked) {
   int64_t cols = slab->cols, block = blocked ? COLUMN_BLOCK : cols;
   if (!blocked) {
@@ -491,8 +508,7 @@ static lgt_status run_part(const lgt_nest *nest, lgt_kernel_fn code, int chunk, 
     if (prelude || has_reduction(loop))
       return run_line(&slab, loop, code, w.base, n == 1 && kept(loop, shape, 0), n == 1 ? lo : 0, prelude);
   }
-  bool blocked =
-      slab.rows > 1 && slab.cols > COLUMN_BLOCK && kept(loop, shape, n - 1) && !kept(loop, shape, n - 2);
+  bool blocked = takes_blocks(loop, shape, slab.rows, slab.cols);
   do {
     slab.open = open_at(&w, index, outer);
     run_slab(&slab, loop, code, w.base, blocked);
@@ -500,8 +516,29 @@ static lgt_status run_part(const lgt_nest *nest, lgt_kernel_fn code, int chunk, 
   return LGT_OK;
 }
 
+/* The only slab, at the nest's own addresses. */
+static void run_single(const lgt_nest *nest, lgt_kernel_fn code) {
+  const lgt_loop *loop = nest->loop;
+  const lgt_nest_shape *shape = nest->shape;
+  int64_t row[LGT_MAX_ACCESS], col[LGT_MAX_ACCESS];
+  int n = shape->ndim;
+  for (int a = 0; a < loop->naccess; a++) {
+    row[a] = n >= 2 ? stride_of(shape, a, 0) : 0;
+    col[a] = n >= 1 ? stride_of(shape, a, n - 1) : 0;
+  }
+  lgt_slab slab = {.rows = n >= 2 ? shape->extent[0] : 1,
+                   .cols = n >= 1 ? shape->extent[n - 1] : 1,
+                   .base = nest->base,
+                   .row_stride = row,
+                   .col_stride = col,
+                   .param = nest->param,
+                   .open = shape->open};
+  run_kernel(&slab, loop, code);
+}
+
 lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude) {
   const lgt_nest_shape *shape = nest->shape;
+  if (shape->single && !prelude) return run_single(nest, code), LGT_OK;
   if (shape->size == 0) {
     clear_targets(nest);
     return LGT_OK;

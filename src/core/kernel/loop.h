@@ -123,7 +123,9 @@ typedef struct lgt_nest_shape {
   int64_t grain;
   int64_t size;          /* product of the extents */
   bool partial;          /* each chunk reduces into memory of its own */
+  bool single;           /* there is one chunk, of one slab */
   int64_t partial_bytes; /* for one chunk, all reductions together */
+  uint64_t open;         /* bit r: the r-th reduction's target has no contents when a chunk begins */
 } lgt_nest_shape;
 
 typedef struct lgt_nest {

@@ -324,11 +324,19 @@ static inline const lgt_plan_group *lgt_plan_group_lasting(const lgt_plan_group 
   return one ? &plan->origin->group[group - plan->group] : group;
 }
 
+/* Parameters of the group's calls: LGT_MAX_PARAMS of each, up to the last call that takes any. */
+static inline int lgt_plan_group_params(const lgt_plan_group *group) {
+  const lgt_plan_call *call = &group->plan->call[group->first];
+  int n = group->count;
+  while (n > 0 && !call[n - 1].kind->nparams) n--;
+  return n * LGT_MAX_PARAMS;
+}
+
 /* The recipe of the elided results of one run of a group. */
 struct lgt_recipe {
   int refs;                    /* deferred stores */
   const lgt_plan_group *group; /* borrowed */
-  struct lgt_binding *binding; /* owned; rescue.h: the instances and parameters it ran with */
+  struct lgt_binding *binding; /* of the same block; rescue.h: the instances and parameters it ran with */
   int64_t former;              /* bytes of former contents among them */
 };
 
