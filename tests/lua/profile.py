@@ -165,6 +165,45 @@ def check_way(lgt, folder, options):
     return {e["tid"] for e in traces[0] if e.get("cat") == "kernel"}
 
 
+LAUNCHES = """local lgt, np = require "lgt", require "array"
+local function all(a, b)
+  local c = a + b
+  c = 2 * a
+  c = a - 3
+  c = np.exp(a)
+  c = -a
+  a:iadd(b)
+  a:imul(2)
+  a["..."] = 4
+  a["2:"] = b[":-2"]
+  a:fill(7)
+  c = a:sum()
+  c = a:dot(b)
+  c = np.where(a:gt(1), a, b)
+  a[a:gt(5)] = 2
+  c = np.add(a, b, {out = b:copy()})
+  c = np.dot(a:reshape(100, 1000), b:reshape(1000, 100))
+  c = a:max()
+  c = np.fuse(function(x, y) return x * y end)(a, b)
+end
+all(np.ones(100000), np.ones(100000))
+lgt.fence()
+"""
+
+
+def each_launch_names_its_line(lgt, folder):
+    """The functions that launch say how many of their callers are not the script's: too many, and another line is named."""
+    script = os.path.join(folder, "launches.lua")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(LAUNCHES)
+    wanted = [n for n, line in enumerate(LAUNCHES.splitlines(), 1) if line.startswith("  ")]
+    for options in (["--cpus=1"], ["--cpus=1", "--pretend-ranks=4"]):
+        trace = os.path.join(folder, "lines.json")
+        run(lgt, *options, f"--profile={trace}", script)
+        lines = [int(e["args"]["line"].rsplit(":", 1)[1]) for e in read(trace) if e.get("cat") == "launch"]
+        require(sorted(set(lines)) == wanted + [wanted[-1] + 2], f"launches at lines {lines}")
+
+
 def many_workers(lgt, folder):
     """Which threads work is up to the operating system, which may have better things to do."""
     for _ in range(30):
@@ -263,7 +302,7 @@ def nothing_without(lgt, folder):
     require(len(read(folder + "/trace.json")) > 3, "LGT_PROFILE wrote nothing")
 
 
-AROUND = [many_workers, no_directory, one_rank_cannot_write, scripts_survive, written_again, full_disk, scripts_that_exit, odd_names,
+AROUND = [each_launch_names_its_line, many_workers, no_directory, one_rank_cannot_write, scripts_survive, written_again, full_disk, scripts_that_exit, odd_names,
           nothing_without]
 
 
