@@ -226,12 +226,8 @@ lgt_status lgt_exchange_go_on(lgt_exchange *x) {
   lgt_binder *binder = x->binder;
   binder->agreed.exchanges++;
   x->saved = x->found; /* from here on it can be undone */
-  binder->exchanged[LGT_EXCHANGES_REPLAYED]++;
   binder->nmove = binder->pieces.count = 0;
-  x->group->notes->unlike = 0;
-  bool good = lgt_record_replay(x, x->record);
-  if (lgt_log_on(MOVE, 3)) lgt_exchange_log_moves(x);
-  return good ? LGT_OK : lgt_no_memory_to_launch();
+  return lgt_record_replay(x, x->record) ? LGT_OK : lgt_no_memory_to_launch();
 }
 
 lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
@@ -334,6 +330,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
   if (x->ready) return x->ready = false, LGT_OK; /* another attempt must look */
+  for (int n = 0; n < x->nstore; n++)            /* then new stores of one that was ready have none yet */
+    if (!lgt_store_replicas(x->binder->map, x->store[n])) return lgt_no_memory_to_launch();
   x->lacks = false;
   if (suits_already(x)) return LGT_OK;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);

@@ -79,6 +79,7 @@ lgt_record *lgt_record_find(const lgt_exchange *x) {
 }
 
 bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
+  if (x->ready) x->binder->exchanged[LGT_EXCHANGES_REPLAYED]++, x->group->notes->unlike = 0;
   if (!lgt_moves_add(x->binder, r->move, r->nmove, r->piece, r->npiece)) return false;
   for (int i = 0; i < x->nstore; i++) x->store[i]->history = r->store[i].begun;
   x->gets = r->gets;
@@ -87,8 +88,9 @@ bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
 
 /* In one domain: is the only instance of a store, number n of the exchange, as that wants it? */
 static bool is_there(const lgt_exchange *x, const lgt_store *store, int n, int domain) {
-  const lgt_replica *replica = &store->replica[domain];
+  const lgt_replica *replica = store->replica ? &store->replica[domain] : NULL;
   int at = domain * x->nstore + n;
+  if (!replica) return x->cover[at].ndim < 0;
   if (replica->naside | replica->old.count | replica->absent.count) return false;
   if (replica->inst && replica->inst->failure) return false;
   return x->cover[at].ndim < 0 || lgt_acquire_suits(store, domain, x->binder->map->memory, &x->cover[at],
@@ -97,12 +99,12 @@ static bool is_there(const lgt_exchange *x, const lgt_store *store, int n, int d
 
 /* Are the stores as the record has them?  They are listed, and their histories, as far as it is so. */
 static bool is_as_before(lgt_exchange *x, const lgt_record *r, const uint32_t *root) {
-  lgt_map *map = x->binder->map;
+  const lgt_map *map = x->binder->map;
   for (int n = 0; n < x->nstore; n++) {
     lgt_store *store = lgt_store_at(x->binder->stores, root[x->group->notes->touched[n].root]);
     const lgt_history *history = store->history ? store->history : &map->histories.none;
     if (history != r->store[n].before || store->key != r->store[n].key) return false;
-    if (store->recipe || store->failure || (!store->replica && !lgt_store_replicas(map, store))) return false;
+    if (store->recipe || store->failure) return false;
     for (int d = 0; d < map->local; d++)
       if (!is_there(x, store, n, d)) return false;
     x->store[n] = store;
@@ -118,7 +120,7 @@ bool lgt_record_again(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group 
   *x = (lgt_exchange){.binder = binder, .group = group, .nstore = notes->ntouched, .replays = true};
   /* Whoever checks or reads a log wants all of it. */
   bool may = !binder->check && binder->map->nmemory == 1 && !group->split && notes->cover &&
-             !lgt_log_on(MAP, 3) && lgt_room_take(x);
+             !lgt_log_on(MAP, 3) && !lgt_log_on(MOVE, 3) && lgt_room_take(x);
   if (may) x->store = lgt_arena_alloc(&binder->arena, n * (sizeof *x->store + sizeof *x->found));
   if (x->store) x->found = (const lgt_history **)(x->store + n);
   for (int k = 0; x->store && k < LGT_RECORDS && !x->ready; k++) {
