@@ -311,29 +311,13 @@ static bool is_plain(const lgt_exchange *x) {
   return true;
 }
 
-/* Is all that the exchange needs where it is to be, as mostly?  If so x->plain says what is_plain would. */
-static bool suits_already(lgt_exchange *x) {
-  lgt_map *map = x->binder->map;
-  bool good = !x->split, plain = true;
-  for (int at = 0, d = 0, n = 0; at < map->local * x->nstore && good; at++) {
-    lgt_memory *memory = x->host ? map->memory : lgt_map_home(map, d);
-    const lgt_replica *replica = &x->store[n]->replica[d];
-    plain &= !(replica->naside | replica->old.count | replica->absent.count);
-    if (x->cover[at].ndim >= 0)
-      good = lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], lgt_exchange_use(x, n, x->gets[at]));
-    if (++n == x->nstore) n = 0, d++;
-  }
-  return x->plain = good && plain, good;
-}
-
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
   if (x->ready) return x->ready = false, LGT_OK; /* another attempt must look */
   for (int n = 0; n < x->nstore; n++)            /* then new stores of one that was ready have none yet */
     if (!lgt_store_replicas(x->binder->map, x->store[n])) return lgt_no_memory_to_launch();
-  x->lacks = false;
-  if (suits_already(x)) return LGT_OK;
+  x->lacks = x->plain = false;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
   for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
     for (int d = 0; d < local && !status; d++) {
