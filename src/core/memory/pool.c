@@ -166,7 +166,7 @@ static bool charge(lgt_pool *pool, int64_t bytes, int64_t limit) {
 static void *take_spare(lgt_pool *pool, int c, int64_t *rounded) {
   int last = *rounded < LARGE || c + NEAR >= LGT_POOL_CLASSES ? c : c + NEAR;
   /* Not where memory is short: what the larger block has too much of may be what another one lacks. */
-  if (pool->used - pool->idle + class_size(last) > pool->limit / 4) last = c;
+  if (last > c && pool->used - pool->idle + class_size(last) > pool->limit / 4) last = c;
   for (; c <= last; c++) {
     void *block = lgt_spares_take(&pool->spare[c], 64);
     if (!block) continue;

@@ -13,7 +13,7 @@
 lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memory) {
   size_t size = sizeof(lgt_job) + n.bytes + (size_t)n.steps * sizeof(lgt_step) +
                 (size_t)n.shapes * sizeof(lgt_nest_shape) + (size_t)n.instances * sizeof(lgt_instance *) + 64;
-  char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_blocks_take(&binder->blocks, size);
+  char *p = lgt_blocks_take(&binder->blocks, size);
   if (!p) {
     lgt_no_memory_to_launch();
     return NULL;
@@ -46,7 +46,7 @@ void lgt_job_free(lgt_binder *binder, lgt_job *job) {
   lgt_mem_free(job->owned);
   lgt_template_release(job->template);
   lgt_plan_release(job->plan);
-  if (!job->here) lgt_blocks_give(&binder->blocks, job, job->size);
+  lgt_blocks_give(&binder->blocks, job, job->size);
 }
 
 void lgt_job_step(lgt_job *job, int chunks, lgt_status (*run)(lgt_step *, int), void *data) {

@@ -20,14 +20,14 @@ struct lgt_job {
   int ntouched, nread;
   lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
   int nshape;
-  bool native;                 /* the task has calls of C, which may fail */
-  bool here;                   /* the task runs at once, on this thread: it waits for nothing, and the job lives in the arena */
-  uint8_t *extent;             /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
-  struct lgt_job_taint *taint; /* which results depend on which instances (work.h); NULL: all on all */
-  int64_t position;            /* of the job's group in the stream */
-  int64_t number;              /* of all jobs in order of submission, from 1 */
-  lgt_plan *plan;              /* ref: the plan whose shapes the nests use; or NULL */
-  lgt_template *template;      /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
+  bool native;                     /* the task has calls of C, which may fail */
+  bool here;                       /* the task runs at once, on this thread: it waits for nothing */
+  uint8_t *extent;                 /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
+  struct lgt_job_taint *taint;     /* which results depend on which instances (work.h); NULL: all on all */
+  int64_t position;                /* of the job's group in the stream */
+  int64_t number;                  /* of all jobs in order of submission, from 1 */
+  lgt_plan *plan;                  /* ref: the plan whose shapes the nests use; or NULL */
+  lgt_template *template;          /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
   struct lgt_job_offload *offload; /* owned: of a task that a device does (offload.h); or NULL */
   lgt_copy *copy;                  /* of copies; they hold refs to runs */

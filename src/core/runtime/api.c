@@ -351,8 +351,10 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   if (layout->size != 1)
     return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
                    (long long)layout->size);
-  status = lgt_look_peek(rt, array, &tile, &inst);
+  status = lgt_look_part(rt, array, NULL, LGT_LOOK_PEEK, &layout, &inst);
   if (status) return status;
+  tile.data = inst->data + layout->offset * inst->elem; /* of an instance that has all of the root */
+  if (!lgt_map_whole(&rt->map)) lgt_look_locate(layout, inst, &tile);
   *out = load_number(layout->dtype, tile.data);
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;

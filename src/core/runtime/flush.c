@@ -637,8 +637,7 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   return result;
 }
 
-/* Is there nothing to plan or to bind?  Then views that were made meanwhile are all that a flush looks after. */
-static bool is_idle(const lgt_runtime *rt) {
+bool lgt_runtime_idle(const lgt_runtime *rt) {
   return !rt->front.count && !rt->window.count && !rt->flush.active && !rt->asked;
 }
 
@@ -647,7 +646,7 @@ lgt_status lgt_flush_some(lgt_runtime *rt) {
   bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
   if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window */
   rt->front.collect = LGT_COLLECT_NOTHING;
-  if (!rt->binder.first && is_idle(rt)) return tidy(rt), LGT_OK;
+  if (!rt->binder.first && lgt_runtime_idle(rt)) return tidy(rt), LGT_OK;
   int result = flush_step(rt, true);
   return result < 0 ? result : LGT_OK;
 }
@@ -660,7 +659,7 @@ lgt_status lgt_flush(lgt_runtime *rt) {
 
 lgt_status lgt_runtime_settle(lgt_runtime *rt) {
   rt->waits++;
-  if (is_idle(rt)) return tidy(rt), LGT_OK;
+  if (lgt_runtime_idle(rt)) return tidy(rt), LGT_OK;
   /* A flush that was interrupted by a request to collect goes on first. */
   lgt_status status = flush_step(rt, false);
   while (!status && (rt->window.count || rt->front.count)) {

@@ -88,6 +88,8 @@ void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lg
 void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data, size_t bytes);
 /* Everything recorded is planned and started, without asking for collections. */
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
+/* Is there nothing to plan or to bind?  Then views that were made meanwhile are all that a flush looks after. */
+bool lgt_runtime_idle(const lgt_runtime *rt);
 /* The longest window. */
 int lgt_runtime_window(const lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */
