@@ -35,6 +35,7 @@ static void close_gpu(lgt_device *device) {
   if (entered) {
     if (gpu->alerts) gpu->cuda->cuStreamSynchronize(gpu->alerts);
     if (gpu->alerts) gpu->cuda->cuStreamDestroy_v2(gpu->alerts);
+    lgt_gpu_free_clock(gpu);
     lgt_gpu_free_ring(gpu);
   }
   lgt_gpu_free_events(gpu, entered);
@@ -146,6 +147,7 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
                              .record = lgt_gpu_record,
                              .wait = lgt_gpu_wait,
                              .query = lgt_gpu_query,
+                             .when = lgt_gpu_when,
                              .alert = lgt_gpu_alert,
                              .settle = lgt_gpu_settle,
                              .share = lgt_gpu_share,

@@ -47,7 +47,10 @@ typedef struct lgt_gpu {
   pthread_mutex_t lock; /* protects the next one */
   lgt_spares events;    /* owned: of CUevent, to use again */
   lgt_ring ring;
-  CUstream alerts; /* owned: tells of events without holding up what is behind them; NULL: there is none yet */
+  CUstream clock;     /* owned, like the next one, which was recorded there at this time; NULL: there is none */
+  CUevent epoch;      /* other events' times are counted from it */
+  int64_t epoch_time; /* of lgt_profile_now; 0: never */
+  CUstream alerts;    /* owned: tells of events without holding up what is behind them; NULL: there is none yet */
 } lgt_gpu;
 
 static inline lgt_gpu *lgt_gpu_of(const lgt_device *device) { return (lgt_gpu *)device; }
@@ -80,6 +83,8 @@ lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event);
 lgt_status lgt_gpu_wait(lgt_queue *queue, lgt_event *event);
 void lgt_gpu_alert(lgt_event *event);
 bool lgt_gpu_query(lgt_event *event, lgt_status *status);
+int64_t lgt_gpu_when(lgt_event *event);
+void lgt_gpu_free_clock(lgt_gpu *gpu);                /* entered, as below */
 void lgt_gpu_free_events(lgt_gpu *gpu, bool entered); /* entered: lgt_gpu_enter has succeeded */
 
 /* ---- staging.c ---- */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/profile.h"
 #include "gpu.h"
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
@@ -200,8 +201,8 @@ lgt_event *lgt_gpu_event_new(lgt_device *device) {
   if (!(event = lgt_mem_zalloc(sizeof *event)))
     return lgt_err(LGT_NO_MEMORY, "out of memory for an event"), NULL;
   event->gpu = gpu;
-  if (!lgt_gpu_enter(gpu) && !LGT_CUDA(gpu->cuda, cuEventCreate(&event->event, CU_EVENT_DISABLE_TIMING)))
-    return event;
+  unsigned flags = device->timed ? 0 : CU_EVENT_DISABLE_TIMING;
+  if (!lgt_gpu_enter(gpu) && !LGT_CUDA(gpu->cuda, cuEventCreate(&event->event, flags))) return event;
   lgt_mem_free(event);
   return NULL;
 }
@@ -225,6 +226,46 @@ void lgt_gpu_free_events(lgt_gpu *gpu, bool entered) {
   for (lgt_event *event; (event = lgt_spares_take(&gpu->events, 0));) destroy(event, entered);
 }
 
+/* ---- times ---------------------------------------------------------------------------------------------- */
+
+/* Times of events are floats, counted in milliseconds from another event: of one long ago they would be coarse. */
+static const int64_t EPOCH_LASTS = 10000000000, NEAR = 50000; /* ns */
+enum { TRIES = 5 };
+
+void lgt_gpu_free_clock(lgt_gpu *gpu) {
+  if (gpu->epoch) gpu->cuda->cuEventDestroy_v2(gpu->epoch);
+  if (gpu->clock) gpu->cuda->cuStreamDestroy_v2(gpu->clock);
+}
+
+/* From time to time, in a stream with nothing else in it: an event at a time that the host knows, between two looks at its
+ * clock that are near each other. */
+static void renew_epoch(lgt_gpu *gpu) {
+  const lgt_cuda *cuda = gpu->cuda;
+  int64_t begin = lgt_profile_now(), end = begin;
+  if (gpu->epoch_time && begin - gpu->epoch_time < EPOCH_LASTS) return;
+  if (!gpu->clock && LGT_CUDA(cuda, cuStreamCreate(&gpu->clock, CU_STREAM_NON_BLOCKING))) return;
+  if (!gpu->epoch && LGT_CUDA(cuda, cuEventCreate(&gpu->epoch, 0))) return;
+  for (int i = 0; i < TRIES && (i == 0 || end - begin > NEAR); i++) {
+    begin = lgt_profile_now();
+    if (LGT_CUDA(cuda, cuEventRecord(gpu->epoch, gpu->clock)) ||
+        LGT_CUDA(cuda, cuEventSynchronize(gpu->epoch)))
+      return;
+    end = lgt_profile_now();
+  }
+  gpu->epoch_time = begin + (end - begin) / 2;
+}
+
+int64_t lgt_gpu_when(lgt_event *event) {
+  lgt_gpu *gpu = event->gpu;
+  float milliseconds;
+  if (!gpu->epoch_time || lgt_gpu_enter(gpu) ||
+      LGT_CUDA(gpu->cuda, cuEventElapsedTime(&milliseconds, gpu->epoch, event->event)))
+    return 0;
+  return gpu->epoch_time + (int64_t)((double)milliseconds * 1e6);
+}
+
+/* ---- events' ends --------------------------------------------------------------------------------------- */
+
 static void tell(void *context) {
   const lgt_device *device = context;
   if (device->notify) device->notify(device->notify_context);
@@ -234,6 +275,7 @@ static void tell(void *context) {
 lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event) {
   lgt_gpu *gpu = queue->gpu;
   lgt_status status = lgt_gpu_enter(gpu);
+  if (!status && gpu->device.timed) renew_epoch(gpu);
   if (!status) status = LGT_CUDA(gpu->cuda, cuEventRecord(event->event, queue->stream));
   if (!status && queue->staged) lgt_gpu_attach_stages(queue, event);
   if (!status) return LGT_OK;

@@ -74,17 +74,29 @@ def other_libraries():
 
 
 def profile():
-    """The profile says on which side a task ran, and why."""
+    """The profile says on which side a task ran, and why; and has a row for each stream, where tasks follow one another."""
     global failed
     script = 'local np = require "array"; np.sort(np.arange(100) * -1.5):sum():item()'
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile")
         lgt(["--gpus=1", f"--profile={path}", "-e", script])
         with open(path, encoding="utf-8") as file:
-            marks = {(event["cat"], event["name"]) for event in json.load(file) if event.get("cat", "").startswith("on ")}
+            events = json.load(file)
+    marks = {(event["cat"], event["name"]) for event in events if event.get("cat", "").startswith("on ")}
     wanted = {("on the host", "sort: it has no variant for devices"), ("on a device", "sum:float64")}
     failed += not wanted <= marks
     print("ok sides in the profile" if wanted <= marks else f"FAIL sides in the profile: {marks}")
+    names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    spans = sorted((event["tid"], event["ts"], event["dur"], event["name"]) for event in events if event.get("cat") == "stream")
+    rows = {names.get(tid, "?").split(": ")[-1] for tid, _, _, _ in spans}
+    whole = [event["ts"] for event in events if "ts" in event]
+    in_order = all(a[0] != b[0] or a[1] + a[2] < b[1] + 0.01 for a, b in zip(spans, spans[1:]))
+    slack = 2e5  # us: the host may not run when it reads its clock
+    inside = all(min(whole) - slack <= ts and 0 <= dur and ts + dur <= max(whole) + slack for _, ts, dur, _ in spans)
+    inside = inside and any(dur > 0 for _, _, dur, _ in spans)
+    good = rows == {"kernels", "copies to it", "copies to the host"} and in_order and inside
+    failed += not good
+    print("ok streams in the profile" if good else f"FAIL streams in the profile: {rows} {in_order} {inside} {spans}")
 
 
 def vanished():

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 
 enum { BUFFER = 64 << 10, EVENT = 1100, NAME = 240, LINE = 120, ARGS = 280 };
+enum { FIRST_ROW = 1000 }; /* as the number of a thread */
 static const int64_t WEEK = (int64_t)7 * 24 * 3600 * 1000000000;
 
 typedef struct track {
@@ -133,9 +134,10 @@ static void escape(const char *text, char *out, size_t room) {
   out[used] = 0;
 }
 
-/* One event; `head` has the members that differ by its type.  Without memory for a buffer it is dropped. */
-static void put_event(lgt_profile *p, const lgt_label *label, int64_t time, const char *head,
-                      const char *format, va_list list) {
+/* One event; `head` has the members that differ by its type.  Row -1: it is the thread's.  Without memory for a buffer it is
+ * dropped. */
+static void put_row_event(lgt_profile *p, int row, const lgt_label *label, int64_t time, const char *head,
+                          const char *format, va_list list) {
   char name[NAME], line[LINE] = "", args[ARGS] = "", where[2 * LINE + 64] = "";
   escape(label->name ? label->name : label->category, name, sizeof name);
   if (label->line) {
@@ -163,9 +165,38 @@ static void put_event(lgt_profile *p, const lgt_label *label, int64_t time, cons
     t->used += (size_t)snprintf(
         t->text + t->used, EVENT,
         ",\n{\"name\":\"%s%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%lld.%03d,%s,\"args\":{%s%s%s}}",
-        label->verb ? label->verb : "", name, label->category, p->rank, index + 1, (long long)(time / 1000),
-        (int)(time % 1000), head, where, *where && *args ? "," : "", args);
+        label->verb ? label->verb : "", name, label->category, p->rank, row < 0 ? index + 1 : FIRST_ROW + row,
+        (long long)(time / 1000), (int)(time % 1000), head, where, *where && *args ? "," : "", args);
   pthread_mutex_unlock(&t->lock);
+}
+
+static void put_event(lgt_profile *p, const lgt_label *label, int64_t time, const char *head,
+                      const char *format, va_list list) {
+  put_row_event(p, -1, label, time, head, format, list);
+}
+
+static void put_span(lgt_profile *p, int row, int64_t begin, int64_t end, const lgt_label *label, ...) {
+  char head[64];
+  snprintf(head, sizeof head, "\"ph\":\"X\",\"dur\":%lld.%03d", (long long)((end - begin) / 1000),
+           (int)((end - begin) % 1000));
+  va_list list;
+  va_start(list, label);
+  put_row_event(p, row, label, begin, head, NULL, list);
+  va_end(list);
+}
+
+void lgt_profile_row(lgt_profile *p, int row, int64_t begin, int64_t end, const lgt_label *label) {
+  put_span(p, row, begin, end, label);
+}
+
+void lgt_profile_name_row(lgt_profile *p, int row, const char *name) {
+  char text[256], escaped[NAME];
+  escape(name, escaped, sizeof escaped);
+  int n =
+      snprintf(text, sizeof text,
+               ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":\"%s\"}}",
+               p->rank, FIRST_ROW + row, escaped);
+  put_file(p, text, (size_t)n);
 }
 
 void lgt_profile_span(lgt_profile *p, int64_t begin, const lgt_label *label, const char *args, ...) {

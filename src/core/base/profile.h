@@ -50,6 +50,9 @@ int64_t lgt_profile_now(void);
 /* From `begin` until now.  `args` is a format for members of a JSON object, which brings its quotes along. */
 void lgt_profile_span(lgt_profile *profile, int64_t begin, const lgt_label *label, const char *args, ...)
     __attribute__((format(printf, 4, 5)));
+/* What somebody else did from `begin` to `end`, on a row of its own; rows, from 0, are named before. */
+void lgt_profile_name_row(lgt_profile *profile, int row, const char *name);
+void lgt_profile_row(lgt_profile *profile, int row, int64_t begin, int64_t end, const lgt_label *label);
 /* Something that takes no time. */
 void lgt_profile_mark(lgt_profile *profile, const lgt_label *label, const char *args, ...) __attribute__((format(printf, 3, 4)));
 /* Something that ends on its own: the number identifies it at its end. */

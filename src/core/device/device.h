@@ -99,6 +99,11 @@ struct lgt_device {
    * the host does from now on comes after these operations.  An event that was never recorded is over. */
   bool (*query)(lgt_event *event, lgt_status *status);
 
+  /* When an event that is over was over, in nanoseconds of lgt_profile_now's clock; 0: nobody knows.  Only of events that were made
+   * and recorded while `timed` was set.  NULL: no event has a time. */
+  int64_t (*when)(lgt_event *event);
+  bool timed; /* set by the core */
+
   /* Let `notify` be called once the recorded event is over.  This may fail without a word, and then `notify` is not called
    * for the event.  NULL: `notify` is called after each event. */
   void (*alert)(lgt_event *event);

@@ -1,6 +1,7 @@
 /* offload.c - see offload.h. */
 #include "move/offload.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- into a queue ------------------------------------------------------------------------------------ */
@@ -21,12 +22,21 @@ static lgt_status order(lgt_binder *binder, const lgt_job *job, const lgt_device
   return status;
 }
 
+/* For the profile, which can do without. */
+static void note_begin(struct lgt_job_offload *p, lgt_device *device, lgt_queue *queue) {
+  p->begin = device->event_new(device);
+  if (!p->begin || !device->record(queue, p->begin)) return;
+  device->event_free(p->begin);
+  p->begin = NULL;
+}
+
 static lgt_status enqueue(lgt_binder *binder, lgt_job *job) {
   struct lgt_job_offload *p = job->offload;
   lgt_device *device = p->place->device;
   lgt_queue *queue = p->place->queue[p->lane % LGT_QUEUES];
   if (!(p->event = device->event_new(device))) return lgt_last_status();
   lgt_status status = order(binder, job, device, queue);
+  if (!status && device->timed) note_begin(p, device, queue);
   if (!status) status = p->enqueue(job, device, queue);
   char *message = status ? lgt_mem_strdup(lgt_message()) : NULL;
   lgt_status recorded = device->record(queue, p->event); /* part of it may be there */
@@ -66,8 +76,20 @@ bool lgt_offload_start(lgt_binder *binder) {
 
 /* ---- and out of it ----------------------------------------------------------------------------------- */
 
+/* The row of the queue, with the times of events. */
+static void report_row(const lgt_binder *binder, const lgt_job *job) {
+  const struct lgt_job_offload *p = job->offload;
+  const lgt_device *device = p->place->device;
+  int64_t begin = device->when(p->begin), end = device->when(p->event);
+  if (begin && end >= begin)
+    lgt_profile_row(
+        binder->profile, p->lane, begin, end,
+        &(lgt_label){.category = "stream", .name = job->task.label.name, .line = job->task.label.line});
+}
+
 static void end(lgt_binder *binder, lgt_job *job, lgt_status status) {
   const struct lgt_job_offload *p = job->offload;
+  if (!status && p->begin) report_row(binder, job);
   if (binder->profile && p->span)
     lgt_profile_end(binder->profile, p->span,
                     &(lgt_label){.category = "device", .name = job->task.label.name});
@@ -164,6 +186,18 @@ static void alert(void *context, lgt_task *task) {
 static bool progress(void *context) { return lgt_offload_progress(context); }
 static void stir(void *context) { lgt_exec_stir(((lgt_binder *)context)->exec); }
 
+/* Its queues get rows in the profile. */
+static void name_rows(const lgt_binder *binder, int memory) {
+  static const char *const what[LGT_QUEUES] = {"kernels", "copies to it", "copies to the host"};
+  lgt_device *device = binder->map->memory[memory].device;
+  for (int q = 0; q < LGT_QUEUES; q++) {
+    char name[120];
+    snprintf(name, sizeof name, "%s %d: %s", device->name, memory, what[q]);
+    lgt_profile_name_row(binder->profile, (memory - 1) * LGT_QUEUES + q, name);
+  }
+  device->timed = true;
+}
+
 void lgt_offload_begin(lgt_binder *binder) {
   lgt_map *map = binder->map;
   if (map->nmemory == 1) return;
@@ -172,6 +206,7 @@ void lgt_offload_begin(lgt_binder *binder) {
   for (int m = 1; m < map->nmemory; m++) {
     map->memory[m].device->notify_context = binder;
     map->memory[m].device->notify = stir;
+    if (binder->profile && map->memory[m].device->when) name_rows(binder, m);
   }
 }
 
@@ -213,6 +248,7 @@ void lgt_offload_free(lgt_job *job) {
   struct lgt_job_offload *p = job->offload;
   if (!p) return;
   if (p->event) p->place->device->event_free(p->event);
+  if (p->begin) p->place->device->event_free(p->begin);
   lgt_mem_free(p->message);
   lgt_mem_free(p);
 }

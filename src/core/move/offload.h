@@ -40,7 +40,8 @@ struct lgt_job_offload {
   lgt_status status; /* of what could not be put into the queue ... */
   char *message;     /* ... owned */
   const char *where; /* borrowed: source line of the work, for its failure; or NULL */
-  uint64_t span;     /* of the profile */
+  uint64_t span;     /* of the profile; ... */
+  lgt_event *begin;  /* ... owned: where the work begins in the queue; NULL: nobody wants to know */
   lgt_job *next;     /* in the lane */
   lgt_need need[LGT_MOST_NEEDS];
   int nneed;
