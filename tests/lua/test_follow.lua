@@ -90,6 +90,47 @@ for name, change in pairs(changes) do
   end)
 end
 
+-- Two arrays that spread and react: terms of each turn read what the turn before has just made, and would be stored if
+-- they were computed there.
+check.case("terms of the next turn come with it", function()
+  local n, turns = 60, 12
+  local u, v = np.array(grid(n, 11)), np.array(grid(n, 11)) / 4
+  local a, b = grid(n, 11), v:totable()
+  lgt.fence()
+  collectgarbage()
+  lgt.stats_reset()
+  for _ = 1, turns do
+    local inner, other = u["2:-2, 2:-2"], v["2:-2, 2:-2"]
+    local du = u[":-3, 2:-2"] + u["3:, 2:-2"] - 2 * inner
+    local dv = v["2:-2, :-3"] + v["2:-2, 3:"] - 2 * other
+    local reaction = inner * other * other * 2 ^ -20
+    u["2:-2, 2:-2"] = inner + (du * 0.125 - reaction)
+    v["2:-2, 2:-2"] = other + (dv * 0.125 + reaction)
+  end
+  lgt.fence()
+  local stats = lgt.stats()
+  for _ = 1, turns do
+    local na, nb = {}, {}
+    for i = 2, n - 1 do
+      na[i], nb[i] = {}, {}
+      for j = 2, 10 do
+        local x, y = a[i][j], b[i][j]
+        local reaction = x * y * y * 2 ^ -20
+        na[i][j] = x + ((a[i - 1][j] + a[i + 1][j] - 2 * x) * 0.125 - reaction)
+        nb[i][j] = y + ((b[i][j - 1] + b[i][j + 1] - 2 * y) * 0.125 + reaction)
+      end
+    end
+    for i = 2, n - 1 do
+      for j = 2, 10 do a[i][j], b[i][j] = na[i][j], nb[i][j] end
+    end
+  end
+  check.equal(u:totable(), a)
+  check.equal(v:totable(), b)
+  if not one_memory then return end
+  check.that(stats.fused_groups <= turns / 4, stats.fused_groups .. " groups")
+  check.that(stats.passes_following > turns / 2, stats.passes_following .. " passes follow")
+end)
+
 check.case("the border is copied for the first two versions only", function()
   if not one_memory then return end
   local x = np.array(grid(60, 11))

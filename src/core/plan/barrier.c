@@ -1,6 +1,7 @@
 /* barrier.c - see barrier.h. */
 #include "plan/barrier.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "plan/inline.h"
@@ -19,13 +20,25 @@ typedef struct writer {
   int before; /* the one before, or -1 */
 } writer;
 
+/* A root, in the calls that the group may take. */
+typedef struct passage {
+  int maker, arg; /* the call that makes all of it, and nobody else writes it; -1: there is none */
+  int readers;    /* calls that read it */
+  int least;      /* the level on which it is needed first, as far as is known ... */
+  int most;       /* ... and last */
+  int changed; /* the level on which somebody who comes later in the program writes it; INT_MAX: nobody does */
+} passage;
+
 typedef struct barriers {
   const lgt_fuser *fuser;
   const lgt_plan *plan;
-  int first;
-  int *newest;     /* by root: its newest writer in the group, or -1 */
-  bool *counted;   /* by root: its newest contents lie between levels */
-  uint16_t *level; /* by call of the group */
+  int first, next;
+  int *newest;      /* by root: its newest writer in the group, or -1 */
+  bool *counted;    /* by root: its newest contents lie between levels */
+  passage *passage; /* by root */
+  uint16_t *level;  /* by call of the group */
+  bool *raised;     /* by call: it waits for its first reader */
+  int *followed;    /* by root: a level on which neighbours of its newest contents are read, or -1 */
   writer *writer;
   int nwriter;
   int64_t between;
@@ -80,45 +93,61 @@ static bool near(const lgt_layout *read, const lgt_layout *written) {
 }
 
 /* May the loop that reads a large root follow the one that writes it a few rows behind (bind/follow.h)?  Then what lies between
- * them stays in the cache, however much it is.  It must read neighbours of what was written: what could be in a register, were
- * its reader on this level, would be torn apart for nothing. */
-static bool may_follow(const barriers *b, const lgt_plan_call *call, uint16_t root, const writer *w) {
+ * them stays in the cache, however much it is.  Some call on this level must read neighbours of what was written: what could be
+ * in a register, were its reader on the writer's level, would be torn apart for nothing.  (A call that was raised was so
+ * because that is not so.) */
+static bool may_follow(barriers *b, int number, uint16_t root, const writer *w) {
+  const lgt_plan_call *call = &b->plan->call[number];
   int64_t few = b->fuser->config->skew;
   const lgt_layout *written = layout_of(b, b->plan->call[w->call].layout[w->arg]);
-  bool neighbours = false;
+  int level = b->level[number - b->first];
   if (!few || b->devices || bytes_of(b->fuser, &b->plan->root[root]) < few) return false;
   for (int a = 0; a < call->nargs; a++) {
     if (call->root[a] != root || !(call->kind->privilege[a] & LGT_PRIV_READ)) continue;
     if (!near(layout_of(b, call->layout[a]), written)) return false;
-    neighbours |= !same_element(b, call, a, w);
+    if (!same_element(b, call, a, w)) b->followed[root] = level;
   }
-  return neighbours;
+  return b->raised[number - b->first] || b->followed[root] == level;
 }
 
-/* The level of a call; what it reads across a barrier lies between from now on. */
-static int level_of(barriers *b, int number) {
-  const lgt_plan_call *call = &b->plan->call[number];
+static bool reads(const lgt_plan_call *call, int arg) {
+  int privilege = call->kind->privilege[arg];
+  return privilege & LGT_PRIV_READ && !(privilege & LGT_PRIV_REDUCE);
+}
+
+/* Does a call read what a writer has written? */
+static bool finds(const barriers *b, const lgt_plan_call *call, int arg, const writer *w) {
+  return lgt_views_collide(layout_of(b, call->layout[arg]), false,
+                           layout_of(b, b->plan->call[w->call].layout[w->arg]), true);
+}
+
+/* The lowest level that a call may have. */
+static int lowest_level(const barriers *b, const lgt_plan_call *call) {
   int level = 0;
-  for (int pass = 0; pass < 2; pass++)
-    for (int a = 0; a < call->nargs; a++) {
-      int privilege = call->kind->privilege[a];
-      if (!(privilege & LGT_PRIV_READ) || privilege & LGT_PRIV_REDUCE) continue;
-      for (int w = b->newest[call->root[a]]; w >= 0; w = b->writer[w].before) {
-        const writer *from = &b->writer[w];
-        int after = b->level[from->call - b->first];
-        if (!lgt_views_collide(layout_of(b, call->layout[a]), false,
-                               layout_of(b, b->plan->call[from->call].layout[from->arg]), true))
-          continue;
-        if (pass == 0 && !same_element(b, call, a, from)) after++;
-        if (pass == 0 && after > level) level = after;
-        if (pass == 1 && level > after && !b->counted[call->root[a]] &&
-            !may_be_inlined(b, call->root[a], from) && !may_follow(b, call, call->root[a], from)) {
-          b->counted[call->root[a]] = true;
-          b->between += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
-        }
-      }
+  for (int a = 0; a < call->nargs; a++)
+    for (int w = reads(call, a) ? b->newest[call->root[a]] : -1; w >= 0; w = b->writer[w].before) {
+      const writer *from = &b->writer[w];
+      if (!finds(b, call, a, from)) continue;
+      int after = b->level[from->call - b->first] + !same_element(b, call, a, from);
+      if (after > level) level = after;
     }
   return level;
+}
+
+/* What a call reads across a barrier lies between from now on. */
+static void count_between(barriers *b, int number) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  int level = b->level[number - b->first];
+  for (int a = 0; a < call->nargs; a++)
+    for (int w = reads(call, a) ? b->newest[call->root[a]] : -1; w >= 0; w = b->writer[w].before) {
+      const writer *from = &b->writer[w];
+      uint16_t root = call->root[a];
+      if (level <= b->level[from->call - b->first] || b->counted[root] || !finds(b, call, a, from) ||
+          may_be_inlined(b, root, from) || may_follow(b, number, root, from))
+        continue;
+      b->counted[root] = true;
+      b->between += bytes_of(b->fuser, &b->plan->root[root]);
+    }
 }
 
 static void note_writes(barriers *b, int number) {
@@ -131,6 +160,89 @@ static void note_writes(barriers *b, int number) {
     b->writer[b->nwriter] = (writer){number, a, all ? -1 : *newest};
     *newest = b->nwriter++;
     b->counted[call->root[a]] = false; /* another version */
+    b->followed[call->root[a]] = -1;
+  }
+}
+
+/* The lowest level of all calls, and what becomes of roots if that is where they stay. */
+static void find_levels(barriers *b) {
+  for (int r = 0; r < b->plan->nroot; r++)
+    b->newest[r] = -1,
+    b->passage[r] = (passage){.maker = -1, .least = INT_MAX, .most = -1, .changed = INT_MAX};
+  for (int i = b->first; i < b->next; i++) {
+    const lgt_plan_call *call = &b->plan->call[i];
+    int level = lowest_level(b, call);
+    b->level[i - b->first] = (uint16_t)level;
+    for (int a = 0; a < call->nargs; a++) {
+      passage *p = &b->passage[call->root[a]];
+      const lgt_plan_root *root = &b->plan->root[call->root[a]];
+      if (lgt_kind_writes(call->kind, a) && root->fresh && root->writes == 1) p->maker = i, p->arg = a;
+      bool again = false;
+      for (int k = 0; k < a; k++) again |= reads(call, k) && call->root[k] == call->root[a];
+      if (!reads(call, a)) continue;
+      p->readers += !again;
+      if (level > p->most) p->most = level;
+    }
+    note_writes(b, i);
+  }
+}
+
+/* Could a call be on the level of those who read what it makes? */
+static bool may_rise(const barriers *b, int number) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  bool good = call->kind->body && !call->kind->reduces;
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a)) good &= b->passage[call->root[a]].maker == number;
+  return good;
+}
+
+/* Bytes that would lie between if a call were on a level, and do not yet; what only it needs would be there, too, if that is less. */
+static int64_t bytes_brought(const barriers *b, int number, int level) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  int64_t bytes = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    const passage *p = &b->passage[call->root[a]];
+    if (!reads(call, a) || p->maker < 0 || b->level[p->maker - b->first] >= level || p->most >= level)
+      continue;
+    int64_t whole = bytes_of(b->fuser, &b->plan->root[call->root[a]]), made = whole;
+    if (p->readers == 1 && may_rise(b, p->maker)) made = bytes_brought(b, p->maker, level);
+    bytes += made < whole ? made : whole;
+  }
+  return bytes;
+}
+
+/* The level of the first reader, if what the call reads is there then, and less lies between. */
+static void raise_call(barriers *b, int number) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  int level = INT_MAX, changed = INT_MAX;
+  int64_t bytes = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    const passage *p = &b->passage[call->root[a]];
+    if (lgt_kind_writes(call->kind, a)) bytes += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
+    if (lgt_kind_writes(call->kind, a) && p->least < level) level = p->least;
+    if (reads(call, a) && p->changed < changed) changed = p->changed;
+  }
+  if (level == INT_MAX || level <= b->level[number - b->first] || level > changed ||
+      bytes_brought(b, number, level) >= bytes)
+    return;
+  b->level[number - b->first] = (uint16_t)level;
+  b->raised[number - b->first] = true;
+}
+
+/* Who could wait for the first reader does so, as when items get their loops (sink.h).  From the last call to the first. */
+static void raise_levels(barriers *b) {
+  for (int i = b->next - 1; i >= b->first; i--) {
+    const lgt_plan_call *call = &b->plan->call[i];
+    if (may_rise(b, i)) raise_call(b, i);
+    int level = b->level[i - b->first];
+    for (int a = 0; a < call->nargs; a++) {
+      passage *p = &b->passage[call->root[a]];
+      if (lgt_kind_writes(call->kind, a) && level < p->changed) p->changed = level;
+      if (!reads(call, a) || p->maker < 0) continue;
+      int before = level - !same_element(b, call, a, &(writer){p->maker, p->arg, -1});
+      if (before < p->least) p->least = before;
+      if (level > p->most) p->most = level;
+    }
   }
 }
 
@@ -168,29 +280,46 @@ static int64_t bytes_written(const lgt_fuser *fuser, const lgt_plan *plan, int f
   return bytes;
 }
 
+/* The call before which too much lies between; `next`: there is none. */
+static int first_too_much(barriers *b, int64_t most) {
+  find_levels(b);
+  raise_levels(b);
+  memset(b->newest, 0xff, (size_t)b->plan->nroot * sizeof *b->newest);
+  b->nwriter = 0;
+  for (int i = b->first; i < b->next; i++) {
+    count_between(b, i);
+    if (b->between > most && i > b->first) return i;
+    note_writes(b, i);
+  }
+  return b->next;
+}
+
 int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
   int64_t most = most_between(fuser, plan);
   if (bytes_written(fuser, plan, first, next) <= most) return next;
   size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
   for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
-  barriers b = {.fuser = fuser, .plan = plan, .first = first, .devices = lgt_inline_applies(fuser, plan)};
+  barriers b = {
+      .fuser = fuser, .plan = plan, .first = first, .next = next, .devices = lgt_inline_applies(fuser, plan)};
   int *newest = lgt_mem_alloc((2 * nroot + 1) * sizeof *newest);
+  b.followed = lgt_mem_alloc((nroot + 1) * sizeof *b.followed);
   b.counted = lgt_mem_zalloc(nroot + 1);
+  b.passage = lgt_mem_alloc((nroot + 1) * sizeof *b.passage);
   b.level = lgt_mem_alloc((ncall + 1) * sizeof *b.level);
+  b.raised = lgt_mem_zalloc(ncall + 1);
   b.writer = lgt_mem_alloc((nargs + 1) * sizeof *b.writer);
   int end = next;
-  if (newest && b.counted && b.level && b.writer) {
+  if (newest && b.followed && b.counted && b.passage && b.level && b.raised && b.writer) {
     b.newest = newest;
-    memset(newest, 0xff, nroot * sizeof *newest);
-    for (int i = first; i < next && end == next; i++) {
-      b.level[i - first] = (uint16_t)level_of(&b, i);
-      if (b.between > most && i > first) end = best_cut(fuser, plan, first, i, newest, newest + nroot);
-      else note_writes(&b, i);
-    }
+    end = first_too_much(&b, most);
+    if (end < next) end = best_cut(fuser, plan, first, end, newest, newest + nroot);
   }
   lgt_mem_free(newest);
+  lgt_mem_free(b.followed);
   lgt_mem_free(b.counted);
+  lgt_mem_free(b.passage);
   lgt_mem_free(b.level);
+  lgt_mem_free(b.raised);
   lgt_mem_free(b.writer);
   return end;
 }

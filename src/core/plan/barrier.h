@@ -7,8 +7,9 @@
  * reduction that is read).  Results that are written on one level and read on a later one lie *between*.  Once they have
  * more bytes than the option `between` allows, the group is cut, before the call from which on the fewest results of the
  * group are still needed: a value that crosses the cut has to be stored, so no chain of operations should be torn.  A large
- * result of which only neighbours are read, a few rows away, does not count: the loops follow one another through it, row by
- * row (bind/follow.h), and of what lies between them little is there at a time.
+ * result of which neighbours are read, a few rows away, does not count: the loops follow one another through it, row by
+ * row (bind/follow.h), and of what lies between them little is there at a time.  A call whose result could as well be made
+ * where it is read first counts as being on that level, since that is where weaving puts it (sink.h).
  *
  * Example, two grids u and v, updated in place from their neighbours:
  *

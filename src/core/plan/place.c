@@ -244,6 +244,44 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
          loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
 }
 
+bool lgt_weave_fits(const lgt_weaver *w, const lgt_weave_item *item, int number) {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];
+  lgt_item_space(w, item, &ndim, extent);
+  unsigned kept = lgt_item_kept(w, item, ndim);
+  int inner = item->kind->reduces ? lgt_item_innermost(w, item, ndim, extent, kept) : -1;
+  return may_join(w, item, number, ndim, extent, kept, inner);
+}
+
+void lgt_weave_join(lgt_weaver *w, lgt_weave_item *item, int number) {
+  lgt_weave_loop *loop = &w->loop[number];
+  if (lgt_kind_native(item->kind)) loop->by_rows = true;
+  loop->ninst += item->kind->body ? item->kind->body->ninst : 2;
+  loop->naccess += new_accesses(w, item, number);
+  loop->nstream += new_streams(w, item, number);
+  item->loop = (uint16_t)number;
+}
+
+/* The buffers that the item touches are needed in its loop. */
+static void note_loop(lgt_weaver *w, const lgt_weave_item *item) {
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t buffers[2] = {item->in[a], item->out[a]};
+    for (int k = 0; k < 2; k++) {
+      if (buffers[k] == LGT_NONE) continue;
+      lgt_weave_buffer *b = &w->items->buffer[buffers[k]];
+      if (b->first_loop == LGT_NONE || item->loop < b->first_loop) b->first_loop = item->loop;
+      if (item->loop > b->last_loop) b->last_loop = item->loop;
+    }
+  }
+}
+
+void lgt_weave_note_loops(lgt_weaver *w) {
+  for (int b = 0; b < w->items->nbuffer; b++)
+    w->items->buffer[b].first_loop = LGT_NONE, w->items->buffer[b].last_loop = 0;
+  for (int i = 0; i < w->items->nitem; i++)
+    if (w->items->item[i].loop != LGT_NONE) note_loop(w, &w->items->item[i]);
+}
+
 lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
   int ndim, number = from;
   int64_t extent[LGT_MAX_DIM];
@@ -261,20 +299,13 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
   }
   lgt_weave_loop *loop = &w->loop[number];
   if (item->kind->reduces) loop->reduces = true, loop->kept = kept, loop->inner = inner;
-  if (lgt_kind_native(item->kind)) loop->by_rows = true;
-  loop->ninst += item->kind->body ? item->kind->body->ninst : 2;
-  loop->naccess += new_accesses(w, item, number);
-  loop->nstream += new_streams(w, item, number);
-  item->loop = (uint16_t)number;
+  lgt_weave_join(w, item, number);
+  note_loop(w, item);
   for (int a = 0; a < item->nargs; a++) {
-    uint16_t buffers[2] = {item->in[a], item->out[a]};
-    for (int k = 0; k < 2; k++) {
-      if (buffers[k] == LGT_NONE) continue;
-      lgt_weave_buffer *b = &w->items->buffer[buffers[k]];
-      if (b->first_loop == LGT_NONE || number < b->first_loop) b->first_loop = (uint16_t)number;
-      if (number > b->last_loop) b->last_loop = (uint16_t)number;
-      if (k) b->writers++, b->last_writer = (uint16_t)(item - w->items->item);
-    }
+    if (item->out[a] == LGT_NONE) continue;
+    lgt_weave_buffer *b = &w->items->buffer[item->out[a]];
+    b->writers++;
+    b->last_writer = (uint16_t)(item - w->items->item);
   }
   return LGT_OK;
 }

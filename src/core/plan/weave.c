@@ -6,6 +6,7 @@
 #include "plan/inline.h"
 #include "plan/patch.h"
 #include "plan/recipes.h"
+#include "plan/sink.h"
 
 void lgt_weave_items_free(lgt_weave_items *items) {
   if (!items) return;
@@ -539,12 +540,15 @@ static void let_follow(lgt_weaver *w, const uint16_t *current) {
   }
 }
 
+static void note_finals(lgt_weaver *w, const uint16_t *current) {
+  for (int r = 0; r < w->plan->nroot; r++)
+    if (leaves_contents(w->plan, current, r)) w->items->buffer[current[r]].final = true;
+}
+
 /* Slots of the buffers that are there before the group, or last beyond it. */
 static void place_lasting(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
-  for (int r = 0; r < w->plan->nroot; r++)
-    if (leaves_contents(w->plan, current, r)) items->buffer[current[r]].final = true;
   let_follow(w, current);
   for (int b = 0; b < items->nbuffer; b++) {
     lgt_weave_buffer *buffer = &items->buffer[b];
@@ -694,6 +698,8 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
   for (int i = 0; i < group->count && !status; i++)
     status = weave_call(&w, group->first + i, needed[i], current);
+  if (!status) note_finals(&w, current);
+  if (!status) status = lgt_sink_items(&w);
   if (!status) status = lgt_assemble_scan(&w);
   if (!status) status = choose_memory(&w, current);
   if (!status) status = lgt_recipes_list(&w);

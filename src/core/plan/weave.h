@@ -5,7 +5,8 @@
  * a register; any other dependence puts the reader into a later loop.  Loops run one after another
  * with a barrier between them, and merge only calls over the same space.
  *
- * Two transformations keep data dependences from costing passes over memory:
+ * (What a later loop needs, and could as well compute itself, goes there at the end: sink.h.)  Two transformations keep data
+ * dependences from costing passes over memory:
  *
  *   renaming    A write that would have to wait for readers of the old contents goes to new memory
  *               instead, as registers are renamed in a processor, when the write covers most of its root.
@@ -155,6 +156,11 @@ int lgt_weave_after(const lgt_weaver *weaver, const lgt_weave_item *item, int ar
 int lgt_weave_earliest(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes);
 /* Put the item into the first loop with a number of at least `from` that takes it. */
 lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
+/* Does a loop take the item, wherever else it may have to be?  If so: it joins that loop. */
+bool lgt_weave_fits(const lgt_weaver *weaver, const lgt_weave_item *item, int loop);
+void lgt_weave_join(lgt_weaver *weaver, lgt_weave_item *item, int loop);
+/* Items have gone to other loops: note for each buffer the loops that it is needed in. */
+void lgt_weave_note_loops(lgt_weaver *weaver);
 
 /* The rest of a root: the elements that the view `written` (NULL: none) does not overwrite.  Returns the number of pieces. */
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
