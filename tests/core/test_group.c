@@ -296,7 +296,7 @@ TEST(turns_are_one_group_with_margins) {
     CHECK(plan->call[i].wide->below[0] == later && plan->call[i].wide->above[0] == 2 * later);
     CHECK((plan->call[i].wide == plan->call[i].launch) == !later);
   }
-  CHECK(new_slots(plan) == 3); /* two in turn, and the last one */
+  CHECK(new_slots(plan) == 2); /* in turn: one of them has the last version */
   CHECK(turned(x, 4, 40, 5));
   lgt_close(rt);
   open_domains();
@@ -316,6 +316,23 @@ TEST(margins_that_cost_more_than_exchanges_are_none) {
   CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_TRUE_DEPENDENCE);
   CHECK(turned(x, 9, 400, 300));
   lgt_close(rt);
+}
+
+/* Tiles of 197 x 300 points are 472,800 bytes: loops of several turns follow one another, if memory has room for versions. */
+TEST(large_tiles_have_margins_where_memory_suffices) {
+  static const struct {
+    const char *skew, *mem;
+    int ngroup;
+  } cases[] = {{"100K", "0", 1}, {"100K", "16M", 1}, {"100K", "3500K", 4}, {"0", "0", 4}, {"1M", "0", 4}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    lgt_id x;
+    CHECK(!open_with(&rt, "domains", "2", "min_tile", "1", "cpus", "1", "between", "0", "skew", cases[c].skew,
+                     "mem", cases[c].mem, NULL));
+    const lgt_plan *plan = take_turns(4, 400, 300, &x);
+    CHECK(plan && plan->ngroup == cases[c].ngroup);
+    CHECK(turned(x, 4, 400, 300));
+    lgt_close(rt);
+  }
 }
 
 /* A sum would count what is in a margin twice: it is of the last turn, and no turn follows that reads what it reads. */
@@ -349,6 +366,7 @@ int main(void) {
   RUN(all_dimensions_may_be_cut);
   RUN(turns_are_one_group_with_margins);
   RUN(margins_that_cost_more_than_exchanges_are_none);
+  RUN(large_tiles_have_margins_where_memory_suffices);
   RUN(reductions_have_no_margins);
   RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);

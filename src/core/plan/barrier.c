@@ -58,8 +58,9 @@ static const lgt_layout *layout_of(const barriers *b, uint32_t number) {
   return lgt_layout_at(b->fuser->stores, number);
 }
 
+/* Of a domain's share. */
 static int64_t bytes_of(const lgt_fuser *fuser, const lgt_plan_root *root) {
-  return lgt_layout_bytes(lgt_layout_at(fuser->stores, root->layout));
+  return lgt_layout_bytes(lgt_layout_at(fuser->stores, root->layout)) / fuser->solver.domains;
 }
 
 /* Is what the call reads through an argument what a writer made of the same element of the space? */

@@ -1,4 +1,4 @@
-/* barrier.h - where a group of a single colour ends for the sake of memory.
+/* barrier.h - where a group of a single colour, or of turns, ends for the sake of memory.
  *
  * With a single colour any launches may be one group: ten turns of a loop over a grid are one group of ten loops with a
  * barrier after each, and all results that one loop leaves for another are in memory at once.  That saves launches, which
@@ -17,6 +17,9 @@
  *   2  u = u + a*v    level 0, to new memory: each read of u's neighbours comes before or is in the same loop
  *   3  v = v - a      level 0
  *   4  a = lap(u)     level 1: reads the neighbours of the u that 2 wrote.  Cut here: only u and v cross
+ *
+ * The same holds for the share that each of several domains has of a group, if that reaches over turns (widen.h): tiles that are
+ * large are left from turn to turn row by row only.
  *
  * Where loops compute anew what others would leave for them (inline.h) a cut keeps them from it, and there is no cache whose
  * size would matter: one GPU may have a thousand times as much between, as long as that is a small part of its memory.

@@ -387,30 +387,37 @@ static lgt_refusal may_go_on(const lgt_fuser *fuser, lgt_plan *plan, reaches *al
   return near ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
 }
 
+/* The plan's newest group may take the calls before `next`: where does it end, for the sake of memory? */
+static int end_of_memory(const lgt_fuser *fuser, lgt_plan *plan, int first, int next) {
+  int end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
+  if (end < next) plan->group[plan->ngroup].refusal = LGT_REFUSAL_MEMORY;
+  return end;
+}
+
 /* The plan's newest group may take the calls before `next`, and no more without margins.  A *turn* is what it would take from
- * there on if it began there: take so many that one of them is cheapest, in exchanges and in what is computed in margins.
+ * there on if it began there: take so many that one of them is cheapest, in exchanges, memory and what is computed in margins.
  * Returns the next call after the group. */
 static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, lgt_halo *margin) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   int first = group->first, turn = next, end = next;
-  double least = fuser->config->widen;
+  double stream = lgt_widen_stream(fuser, group->launch), least = fuser->config->widen + stream;
   for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
     lgt_refusal refusal = LGT_REFUSAL_END;
     while (end < plan->ncall && (refusal = may_go_on(fuser, plan, all, turn, end)) == LGT_REFUSAL_END)
       note_member(plan, all, end++);
     if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
     double more = lgt_widen_cost(plan, first, end, margin),
-           exchange = fuser->config->widen * lgt_widen_messages(plan, first, end, margin);
+           once = fuser->config->widen * lgt_widen_messages(plan, first, end, margin) + stream;
     if (more / turns >= least) break; /* of further turns each costs still more */
-    if ((exchange + more) / turns < least) {
-      least = (exchange + more) / turns;
+    if ((once + more) / turns < least) {
+      least = (once + more) / turns;
       next = end;
       group->turns = turns;
       group->refusal = refusal;
     }
     if (refusal != LGT_REFUSAL_TRUE_DEPENDENCE) break;
   }
-  return next;
+  return group->turns && stream > 0 ? end_of_memory(fuser, plan, first, next) : next;
 }
 
 /* ---- where a group of tiles ends ---------------------------------------------------------------------- */
@@ -498,11 +505,7 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
     if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
       group->mixed = true;
   }
-  if (group->launch->kind == LGT_PARTITION_NONE) {
-    int end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
-    if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
-    return end;
-  }
+  if (group->launch->kind == LGT_PARTITION_NONE) return end_of_memory(fuser, plan, first, next);
   if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
                group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE || group->refusal == LGT_REFUSAL_REDUCTION;

@@ -576,7 +576,7 @@ static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
   bool share = lgt_solver_whole(&w->fuser->solver),
-       with_final = share && !lgt_inline_applies(w->fuser, w->plan);
+       with_final = share ? !lgt_inline_applies(w->fuser, w->plan) : group->turns > 0;
   uint16_t *free_until =
       lgt_mem_zalloc(((size_t)items->nbuffer + 1) * sizeof *free_until); /* by slot: a loop */
   if (!free_until) return lgt_no_memory_to_fuse();

@@ -6,8 +6,12 @@
 #include "model/cell.h"
 #include "plan/barrier.h"
 
-/* Of an operation on one element, in a cache. */
-static const double POINT_US = 0.2e-3;
+/* Of an operation on one element, in a cache; of a byte in memory. */
+static const double POINT_US = 0.2e-3, BYTE_US = 0.1e-3;
+enum {
+  ELEMENT = 8 /* bytes */,
+  VERSIONS = 8 /* tiles that turns leave for one another, and as many besides */
+};
 
 /* Elements of a tile in the middle, with a margin or without (NULL). */
 static double points_of(const lgt_partition *p, const lgt_halo *margin) {
@@ -20,11 +24,24 @@ static double points_of(const lgt_partition *p, const lgt_halo *margin) {
   return points;
 }
 
+/* Do loops of turns follow one another (bind/follow.h), tiles being so large?  Versions of theirs must not be what memory is
+ * too small for. */
+static bool may_follow(const lgt_fuser *fuser, const lgt_partition *launch) {
+  double bytes = points_of(launch, NULL) * ELEMENT, memory = (double)fuser->config->mem;
+  return fuser->config->skew > 0 && bytes > (double)fuser->config->skew &&
+         !lgt_kernels_for_devices(fuser->kernels) && (!memory || bytes * VERSIONS < memory);
+}
+
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call) {
-  enum { VERSIONS = 8, BYTES = 8 }; /* tiles that turns leave for one another, and as many besides */
-  return fuser->config->widen > 0 && call->launch->kind == LGT_PARTITION_TILING &&
-         call->launch->ncolour > 1 && lgt_partition_apart(call->launch, fuser->solver.domains) &&
-         points_of(call->launch, NULL) * VERSIONS * BYTES < (double)fuser->config->between;
+  const lgt_partition *launch = call->launch;
+  return fuser->config->widen > 0 && launch->kind == LGT_PARTITION_TILING && launch->ncolour > 1 &&
+         lgt_partition_apart(launch, fuser->solver.domains) &&
+         (points_of(launch, NULL) * ELEMENT * VERSIONS < (double)fuser->config->between ||
+          may_follow(fuser, launch));
+}
+
+double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch) {
+  return may_follow(fuser, launch) ? points_of(launch, NULL) * 2 * ELEMENT * BYTE_US : 0;
 }
 
 /* By how many points of the space is the reader's view before (negative) or behind the writer's along dimension j of the grid

@@ -18,9 +18,10 @@
  * element is computed by the same instructions from the same elements.  Calls that cannot do that (of C; reductions, where the
  * margin would count twice) have no margins: a group in which they would need one ends before.
  *
- * A *turn* is what would be a group without margins.  They are worth it where tiles are small: with h points a turn and
- * side n, k turns compute (k - 1) h n points more in each of two directions, and spare k - 1 exchanges.  Where a group ends
- * is decided by estimate, from numbers that all ranks know.
+ * A *turn* is what would be a group without margins.  With h points a turn and side n, k turns compute (k - 1) h n points
+ * more in each of two directions.  They are worth it where tiles are small, because they spare k - 1 exchanges, and where they
+ * are so large that loops of one task follow one another row by row (bind/follow.h), because memory is gone through once instead
+ * of k times.  Where a group ends is decided by estimate, from numbers that all ranks know.
  *
  * Belongs to the submitting thread.
  */
@@ -30,7 +31,7 @@
 #include "plan/fuse.h"
 
 /* May a group with the launch of this call have margins, if all its calls have the same one?  What a turn leaves for the next one
- * must be small. */
+ * must be small, or large enough to be left row by row. */
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call);
 /* Could `call` read through an argument what the earlier one writes through `other`, if that had a margin? */
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other, const lgt_plan_call *call, int arg);
@@ -41,6 +42,8 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
  * the tiles alone: there are some across corners. */
 double lgt_widen_cost(const lgt_plan *plan, int first, int next, const lgt_halo *margin);
 double lgt_widen_messages(const lgt_plan *plan, int first, int next, const lgt_halo *margin);
+/* Microseconds that a group of such a launch spends on bringing tiles from memory and back, whatever the number of its turns. */
+double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch);
 /* Give each of the calls its `wide` partition.  False when out of memory. */
 bool lgt_widen_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, const lgt_halo *margin);
 

@@ -36,7 +36,9 @@
 
 enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
 enum { MAX_IN_FLIGHT = 3, MAX_ENQUEUED = 64 };
-static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
+static const int64_t LARGE = 4 << 20; /* bytes of results for whose memory a group may wait ... */
+static const int64_t HUGE =
+    32 << 20; /* ... or does, since nobody feels how long a task like that takes to begin */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
 static const int64_t PRESSURE_SHARE = 4;        /* of what arrays may take: so much garbage at most */
@@ -310,7 +312,7 @@ static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group)
 }
 
 /* A group that makes large arrays gets the memory of what is in flight rather than fresh pages: touching these costs as
- * much as to compute, and at the end they would all be there at once. */
+ * much as to compute, and at the end they would all be there at once.  (Queues of devices hand memory over by themselves.) */
 static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
   int64_t bytes = 0;
   for (int s = 0; s < group->nslot; s++) {
@@ -318,7 +320,7 @@ static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
     if (!group->slot[s].initial && !group->slot[s].idle) bytes += lgt_layout_bytes(layout);
   }
   bytes = bytes / rt->map.domains * rt->map.local;
-  while (bytes > LARGE && rt->binder.first && lgt_pool_idle(rt->map.pool) < bytes)
+  while (bytes > LARGE && rt->binder.first && (bytes > HUGE || lgt_pool_idle(rt->map.pool) < bytes))
     if (!lgt_job_await_first(&rt->binder)) return;
 }
 
