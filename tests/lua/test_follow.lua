@@ -94,6 +94,7 @@ end
 -- Two arrays that spread and react: terms of each turn read what the turn before has just made, and would be stored if
 -- they were computed there.
 check.case("terms of the next turn come with it", function()
+  lgt.options { skew = 2048 } -- rows of four grids at once
   local n, turns = 60, 12
   local u, v = np.array(grid(n, 11)), np.array(grid(n, 11)) / 4
   local a, b = grid(n, 11), v:totable()
@@ -110,6 +111,7 @@ check.case("terms of the next turn come with it", function()
   end
   lgt.fence()
   local stats = lgt.stats()
+  lgt.options { skew = 1024 }
   for _ = 1, turns do
     local na, nb = {}, {}
     for i = 2, n - 1 do
