@@ -464,6 +464,9 @@ end
 
 function lgt.layout(array) return handles[array.id].layout end
 
+local computed = {} -- kinds with a body: they fail for lack of memory alone
+local BESIDE = 2 ^ 13 -- elements beside which remembering a line costs nothing
+
 -- Launch a kind on up to twelve arrays with up to six numbers as parameters.  Raises what lgt_submit refuses:
 -- shapes and dtypes that do not fit, arrays that are written and overlap another one.
 ---@param kind integer
@@ -474,14 +477,17 @@ function lgt.launch(kind, arrays, numbers)
   if n > MAX_ARGS or m > MAX_PARAMS then
     raise("a launch has at most %d arrays and %d parameters, not %d and %d", MAX_ARGS, MAX_PARAMS, n, m)
   end
-  local line = lgt.line()
   local l = slot()
-  l.kind, l.nargs, l.nparams, l.line = kind, n, m, line
+  local known = front.all_lines ~= 0 or not computed[kind]
+  l.kind, l.nargs, l.nparams = kind, n, m
   for i = 1, n do
     local why = why_gone(arrays[i])
     if why then raise("argument %d %s", i, why) end
-    l.arg[i - 1] = arrays[i].id
+    local id = arrays[i].id
+    l.arg[i - 1] = id
+    known = known or layouts[handles[id].layout].size >= BESIDE
   end
+  l.line = known and lgt.line() or 0
   for i = 1, m do l.param[i - 1].f = numbers[i] end
   if C.lgt_check(rt, l) < 0 then fail() end
   commit()
@@ -491,7 +497,11 @@ end
 ---@param name string for messages
 ---@param build fun(body: table)
 ---@return integer kind
-function lgt.kind(name, build) return bodies.kind(rt, name, build) end
+function lgt.kind(name, build)
+  local kind = bodies.kind(rt, name, build)
+  computed[kind] = true
+  return kind
+end
 
 -- ---- for scripts --------------------------------------------------------------------------------
 
