@@ -570,8 +570,8 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- looked at after all).  Of what repeats: launches_replayed (whose plan was found without planning or looking it up),
 -- traces_recorded, traces_evicted, traces_aborted (launches went along them, and not to the end).  Of kernels:
 -- kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
--- passes (over memory), passes_following (those among them that follow others row by row), bytes_moved (read and
--- written by loops).  Between instances and ranks: bytes_copied,
+-- passes (over memory), passes_following (those among them that follow others row by row), passes_abreast (that run
+-- while others of their task do), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent; what tasks need from elsewhere was exchanges_replayed as recorded before, or found out:
 -- exchanges_new (for the first time, or after a sweep), exchanges_changed (something else had happened to an array),
 -- exchanges_by_data (data says what moves), exchanges_gathered (parts of an array were brought together); of files:

@@ -156,6 +156,8 @@ TEST(the_order_of_loops) {
   CHECK(item[0].loop == 0 && item[1].loop == 0 && item[2].loop == 1);
   PLANT(plan, item[2].loop, 0, "items 0 and 2 touch other elements of an array in one loop");
   PLANT(plan, item[0].loop, 1, "item 1 runs before item 0");
+  PLANT(plan, plan->group[0].loop[1].abreast, 0, "abreast, but what one writes the other touches");
+  PLANT(plan, plan->group[0].loop[0].abreast, 1, "loop 0: abreast of loop 1");
   PLANT(plan, item[1].layout[1], layout_of_part(1, N - 1), "items 0 and 1 touch other elements");
   lgt_weave_item first = item[0]; /* a loop's items run as they lie */
   item[0] = item[1];

@@ -83,6 +83,7 @@ def draw(rng, cache, gpus):
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
     maybe("between", 0.3, [0, 100, 1000])
     maybe("skew", 0.4, [0, 100, 300, 1000])
+    maybe("abreast", 0.4, [0, 1, 300])
     if rng.random() < 0.6:
         config["compile"] = 0
     else:

@@ -44,8 +44,8 @@ static int line_up(const lgt_binder *binder, const lgt_job *job, int first, crew
   *c = (crew){0};
   int n = 0;
   for (int s = first; s < job->task.nstep; s++, n++) {
-    const lgt_loop_work *w = lgt_work_loop(&job->task.step[s]);
-    if (!w || w->plan->nnative || !lgt_skew_add(&c->skew, &w->nest, cache)) break;
+    const lgt_loop_work *w = lgt_work_loops(&job->task.step[s]);
+    if (!w || w->count > 1 || w->plan->nnative || !lgt_skew_add(&c->skew, &w->nest, cache)) break;
     c->work[n] = w;
     c->bytes += w->bytes;
   }
@@ -61,7 +61,7 @@ static bool pays(const lgt_binder *binder, const lgt_skew *skew) {
 /* Is there a loop whose arrays alone would fill the cache?  (Or else finding out more takes too long.) */
 static bool any_large(const lgt_task *task, int64_t cache) {
   for (int s = 0; s < task->nstep; s++) {
-    const lgt_loop_work *w = lgt_work_loop(&task->step[s]);
+    const lgt_loop_work *w = lgt_work_loops(&task->step[s]);
     if (w && w->bytes > cache) return true;
   }
   return false;

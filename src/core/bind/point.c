@@ -36,6 +36,7 @@ typedef struct builder {
   lgt_tile *tile;
   lgt_template *record; /* what is built becomes a template; NULL: it does not */
   int64_t moved;        /* bytes that its steps move */
+  int abreast;          /* loops that joined another one's step */
 } builder;
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
@@ -264,7 +265,7 @@ static void add_call(builder *b, const lgt_plan_loop *loop, const lgt_plan_nativ
 /* What a loop costs, in bytes or so.  Nobody knows how long a call of C takes for its arguments, but for small ones lgt's
  * own take less than handing them to another thread does. */
 static int64_t cost_of(const lgt_binder *binder, const lgt_plan_loop *loop) {
-  if (loop->bytes || loop->kernel) return loop->bytes;
+  if (loop->bytes || loop->kernel) return loop->cost;
   int64_t bytes = 0;
   for (int i = 0; i < loop->nnative; i++) {
     if (!loop->native[i].kind->own) return UNKNOWN_COST;
@@ -284,10 +285,13 @@ static int64_t blas_chunks(int64_t rows) {
   return chunks > 1 ? chunks & ~(int64_t)1 : chunks;
 }
 
-/* The step is built. */
-static void end_step(builder *b, int64_t cost, int64_t bytes) {
-  note_inside(b, &b->job->task.step[b->job->task.nstep - 1].data,
-              b->job->task.step[b->job->task.nstep - 1].data);
+/* There is one more step, ... */
+static void note_step(builder *b) {
+  const lgt_step *step = &b->job->task.step[b->job->task.nstep - 1];
+  note_inside(b, &step->data, step->data);
+}
+/* ... and more to do. */
+static void add_cost(builder *b, int64_t cost, int64_t bytes) {
   b->job->task.cost += cost;
   b->moved += bytes;
 }
@@ -305,7 +309,8 @@ static void add_alone(builder *b, const lgt_plan_loop *loop, lgt_call_work *call
   if (bytes && chunks > bytes / CPU_BYTES) chunks = bytes / CPU_BYTES;
   chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
   lgt_work_add_calls(b->job, call, (int)chunks);
-  end_step(b, bytes ? bytes : cost_of(b->binder, loop), bytes);
+  note_step(b);
+  add_cost(b, bytes ? bytes : cost_of(b->binder, loop), bytes);
 }
 
 int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop) {
@@ -320,6 +325,19 @@ int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop) {
   return -1;
 }
 
+/* Does a nest have chunks, but too few for all workers? */
+static bool is_short(const builder *b, const lgt_nest *nest) {
+  return nest->shape->nchunk > 0 && nest->shape->nchunk < lgt_exec_cpus(b->binder->exec);
+}
+
+/* May a loop run at once with those of the newest step, and shall it? */
+static bool joins(const builder *b, const lgt_loop_work *w) {
+  const lgt_task *task = &b->job->task;
+  const lgt_loop_work *first = task->nstep ? lgt_work_loops(&task->step[task->nstep - 1]) : NULL;
+  return first && first->plan->abreast == w->plan->abreast && is_short(b, &first->nest) &&
+         is_short(b, &w->nest);
+}
+
 /* A step for a loop's nest, with the calls that go before its blocks. */
 static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work *call, int64_t bytes) {
   const lgt_loop *code = loop->kernel->loop;
@@ -329,7 +347,7 @@ static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work 
   for (int p = 0; p < code->nparam; p++)
     put_param(b, &b->param[p], loop->param_call[p], loop->param_index[p]);
   lgt_loop_work *w = b->loop++;
-  *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes};
+  *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes, 0, 0};
   if (!whole && b->record)
     lgt_template_note(b->record, b->memory, &w->nest.shape, LGT_RELOCATED_SHAPE, b->record->nshape - 1, 0);
   note_inside(b, &w->nest.base, b->base);
@@ -338,8 +356,14 @@ static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work 
   b->base += code->naccess;
   b->param += code->nparam;
   if (b->binder->check) check_nest(&w->nest, loop, b->inst);
-  lgt_work_add_loop(b->job, w);
-  end_step(b, bytes, bytes);
+  if (joins(b, w)) {
+    lgt_work_join(b->job, w);
+    b->abreast++;
+  } else {
+    lgt_work_add_loop(b->job, w);
+    note_step(b);
+  }
+  add_cost(b, whole ? loop->cost : loop->cost / loop->launch->ncolour, bytes);
   return LGT_OK;
 }
 
@@ -365,6 +389,7 @@ static lgt_status build(builder *b) {
   for (int l = 0; l < group->nloop && !status; l++) status = add_loop(b, &group->loop[l]);
   if (status || !b->record) return status;
   b->record->moved = b->moved;
+  b->record->abreast = b->abreast;
   b->job->template = b->record; /* whose shapes its nests use */
   return LGT_OK;
 }
@@ -393,6 +418,7 @@ static lgt_status make_steps(builder *b, bool here) {
     if (b->binder->check) check_template(b, known, here);
     lgt_template_apply(known, b->job, b->memory, &supply);
     b->moved = known->moved;
+    b->abreast = known->abreast;
     b->binder->copied++;
     return LGT_OK;
   }
@@ -498,10 +524,11 @@ static lgt_status enqueue_loops(lgt_job *job, const lgt_device *device, lgt_queu
   lgt_status status = LGT_OK;
   lgt_taint taint = {0};
   bool tainted = lgt_work_taint(job, &taint);
-  for (int s = 0; s < job->task.nstep && !status; s++) {
+  for (int s = 0; s < job->task.nstep; s++) {
     lgt_loop_work *w = job->task.step[s].data;
-    if (!tainted || !lgt_work_in_vain(&taint, w))
-      status = device->launch(queue, code_on(device, w), &w->nest);
+    for (int i = 0; i < w->count && !status; i++)
+      if (!tainted || !lgt_work_in_vain(&taint, &w[i]))
+        status = device->launch(queue, code_on(device, &w[i]), &w[i].nest);
   }
   lgt_taint_fini(&taint);
   return status;
@@ -538,6 +565,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   binder->tasks++;
   binder->passes += group->nloop;
   binder->moved += b.moved;
+  binder->abreast += b.abreast;
   lgt_point_label(binder, job, bound, "kernel");
   return lgt_job_submit(binder, job);
 }

@@ -8,8 +8,24 @@ enum { BLAS_UNIT = 8 };
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
 
-static lgt_status loop_begin(lgt_step *step) { return lgt_nest_begin(&((lgt_loop_work *)step->data)->nest); }
-static void loop_end(lgt_step *step) { lgt_nest_end(&((lgt_loop_work *)step->data)->nest); }
+static lgt_status loops_begin(lgt_step *step) {
+  lgt_loop_work *w = step->data;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < w->count && !status; i++) status = lgt_nest_begin(&w[i].nest);
+  return status;
+}
+static void loops_end(lgt_step *step) {
+  lgt_loop_work *w = step->data;
+  for (int i = 0; i < w->count; i++) lgt_nest_end(&w[i].nest);
+}
+
+/* The loop that has a chunk of a step, of which each has one at least. */
+static lgt_loop_work *loop_of(const lgt_step *step, int chunk) {
+  lgt_loop_work *w = step->data;
+  int i = chunk < w->count ? chunk : w->count - 1;
+  while (w[i].chunk > chunk) i--;
+  return &w[i];
+}
 
 /* Calls go first, block by block of a chunk. */
 typedef struct block_prelude {
@@ -54,7 +70,8 @@ static lgt_status run_block(lgt_prelude *prelude, lgt_base *base, int64_t lo, in
 }
 
 static lgt_status loop_run(lgt_step *step, int chunk) {
-  lgt_loop_work *w = step->data;
+  lgt_loop_work *w = loop_of(step, chunk);
+  chunk -= w->chunk;
   lgt_kernel_fn code =
       w->plan->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
   if (!code) code = lgt_kernel_code(w->kernel);
@@ -73,7 +90,8 @@ static void describe(int64_t bytes, int chunk, int64_t n, char *text, size_t roo
   snprintf(text, room, ",\"bytes\":%lld", (long long)bytes);
 }
 static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
-  describe(((lgt_loop_work *)step->data)->bytes, chunk, step->nchunk, text, room);
+  const lgt_loop_work *w = loop_of(step, chunk);
+  describe(w->bytes, chunk - w->chunk, w->nest.shape->nchunk, text, room);
 }
 
 /* Where the n-th chunk begins: the kernels of a BLAS take so many rows at once, and others one by one. */
@@ -97,12 +115,26 @@ static void call_describe(const lgt_step *step, int chunk, char *text, size_t ro
 
 void lgt_work_add_loop(lgt_job *job, lgt_loop_work *work) {
   const lgt_nest_shape *shape = work->nest.shape;
-  job->task.step[job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
-                                                 loop_run,      shape->partial ? loop_end : NULL,
+  work->count = 1;
+  job->task.step[job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loops_begin : NULL,
+                                                 loop_run,      shape->partial ? loops_end : NULL,
                                                  loop_describe, work};
 }
 
-const lgt_loop_work *lgt_work_loop(const lgt_step *step) { return step->run == loop_run ? step->data : NULL; }
+void lgt_work_join(lgt_job *job, lgt_loop_work *work) {
+  lgt_step *step = &job->task.step[job->task.nstep - 1];
+  ((lgt_loop_work *)step->data)->count++;
+  work->count = 0;
+  work->chunk = step->nchunk;
+  step->nchunk += work->nest.shape->nchunk;
+  if (!work->nest.shape->partial) return;
+  step->begin = loops_begin;
+  step->end = loops_end;
+}
+
+const lgt_loop_work *lgt_work_loops(const lgt_step *step) {
+  return step->run == loop_run ? step->data : NULL;
+}
 
 void lgt_work_add_calls(lgt_job *job, lgt_call_work *call, int chunks) {
   lgt_job_step(job, chunks, call_run, call);

@@ -17,13 +17,16 @@ typedef struct lgt_call_work {
   bool skip;         /* what it reads has failed */
 } lgt_call_work;
 
-/* What a step's `data` points to: a loop with the calls that go before its blocks, or the first of calls alone. */
+/* What a step's `data` points to: a loop with the calls that go before its blocks, or the first of several loops or of calls
+ * alone. */
 typedef struct lgt_loop_work {
   lgt_nest nest;
   lgt_kernel *kernel;
   const lgt_plan_loop *plan;
   lgt_call_work *call;
   int64_t bytes; /* that all its chunks read and write */
+  int count;     /* loops that are a step together: this is the first of so many; 0: another one is */
+  int chunk;     /* the number of its first chunk among the step's */
 } lgt_loop_work;
 
 /* What finding the taint of a job of several calls takes. */
@@ -37,8 +40,10 @@ struct lgt_job_taint {
 /* A step for a loop, whose nest is ready; and for calls without a kernel, in so many chunks. */
 void lgt_work_add_loop(lgt_job *job, lgt_loop_work *work);
 void lgt_work_add_calls(lgt_job *job, lgt_call_work *call, int chunks);
-/* The loop that a step does; NULL: it does something else. */
-const lgt_loop_work *lgt_work_loop(const lgt_step *step);
+/* The newest step, which is of loops, does this one, too, whose work lies behind theirs; it has chunks, as they have. */
+void lgt_work_join(lgt_job *job, lgt_loop_work *work);
+/* The loops that a step does, the first of `count`; NULL: it does something else. */
+const lgt_loop_work *lgt_work_loops(const lgt_step *step);
 /* For lgt_task.poison_results of a job with `taint`. */
 void lgt_work_poison_results(lgt_task *task);
 /* What of a job of several calls depends on what has failed before, as far as that is known; the caller must free it.  False:

@@ -146,6 +146,7 @@ typedef struct lgt_binder {
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
   int64_t moved;                                  /* bytes that passes have read and written */
   int64_t followed;                               /* loops that followed one another row by row (follow.h) */
+  int64_t abreast;                                /* loops that were one step with the loop before (plan/abreast.h) */
 } lgt_binder;
 
 /* The next colour of a group after `colour` (-1: the first) on which a local domain works; -1: none. */

@@ -56,6 +56,7 @@ struct lgt_template {
   int nshape;
   int nstep;
   bool alone;          /* no loop follows another one row by row (follow.h): so it was found of a job that was made from it */
+  int abreast;         /* loops that joined another one's step */
   int64_t cost, moved; /* of the job; bytes that its steps move */
   lgt_template *next;  /* older, of a colour with the same list */
 };

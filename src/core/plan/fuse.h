@@ -164,9 +164,11 @@ typedef struct lgt_plan_loop {
   uint8_t *param_index;    /* and its number among that call's parameters */
   /* For a single colour whose instances are whole roots: ready to run. */
   lgt_nest_shape shape;
-  lgt_base *base; /* owned: byte offset within the slot's memory; INDEX: the base */
-  int64_t bytes;  /* that it reads, and that it writes: each element once; one native call: 0, unknown */
-  bool stream;    /* its results are too large to stay in cache */
+  lgt_base *base;   /* owned: byte offset within the slot's memory; INDEX: the base */
+  int64_t bytes;    /* that it reads, and that it writes: each element once; one native call: 0, unknown */
+  int64_t cost;     /* bytes that would be moved in the time it takes (abreast.h); where they are unknown: 0 */
+  uint16_t abreast; /* of the loops that may run at once with it: the first one (abreast.h) */
+  bool stream;      /* its results are too large to stay in cache */
 } lgt_plan_loop;
 
 /* Does access `a` of a loop load what a native call has left in the block? */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/abreast.h"
 #include "plan/verify.h"
 
 /* ---- guards: what planning decided about pairs of accesses ------------------------------------------- */
@@ -520,6 +521,7 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
     shift_natives(&w, &group->loop[l]);
     if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;
   }
+  lgt_abreast_find(s->fuser, group, true); /* what lay apart may meet here */
   return true;
 }
 

@@ -158,12 +158,18 @@ static uint16_t memory_of(const verifier *v, uint16_t slot) {
   return old == LGT_NONE ? slot : old;
 }
 
-/* May two accesses of a loop come to common elements? */
+/* May accesses of two loops come to common elements? */
+static bool meet(const verifier *v, const lgt_plan_loop *loop, int a, const lgt_plan_loop *other, int b) {
+  uint16_t p = loop->access[a].slot, q = other->access[b].slot;
+  return p != LGT_NONE && q != LGT_NONE && memory_of(v, p) == memory_of(v, q) &&
+         !lgt_cut_apart(v->fuser->stores, loop, a, other, b);
+}
+
+/* May two accesses of a loop? */
 static bool overlap(const verifier *v, const lgt_plan_loop *loop, int a, int b) {
   const lgt_plan_access *p = &loop->access[a], *q = &loop->access[b];
-  return p->slot != LGT_NONE && q->slot != LGT_NONE && memory_of(v, p->slot) == memory_of(v, q->slot) &&
-         p->byte == q->byte && lgt_layout_may_overlap(layout_of(v, p->layout), layout_of(v, q->layout)) &&
-         !lgt_cut_apart(v->fuser->stores, loop, a, loop, b);
+  return meet(v, loop, a, loop, b) && p->byte == q->byte &&
+         lgt_layout_may_overlap(layout_of(v, p->layout), layout_of(v, q->layout));
 }
 
 /* Chunks and elements of a loop run in any order: what one of its accesses writes, others may load only for the same point,
@@ -188,6 +194,26 @@ static bool verify_accesses(const verifier *v, int l) {
       if (lgt_op_effect(code->inst[k].op) && overlap(v, loop, code->inst[i].a, code->inst[k].b))
         return WRONG("plan: group %d, loop %d: instruction %d loads what instruction %d has written",
                      v->number, l, i, k);
+  return true;
+}
+
+/* Loops abreast run in any order: what one of them writes, others must not touch. */
+static bool verify_abreast(const verifier *v, int l) {
+  const lgt_plan_loop *loop = &v->group->loop[l];
+  if (loop->abreast > l || v->group->loop[loop->abreast].abreast != loop->abreast)
+    return WRONG("plan: group %d, loop %d: abreast of loop %d", v->number, l, loop->abreast);
+  for (int k = loop->abreast; k < l; k++) {
+    const lgt_plan_loop *other = &v->group->loop[k];
+    if (other->abreast != loop->abreast || !loop->kernel || !other->kernel || loop->nnative || other->nnative)
+      return WRONG("plan: group %d, loops %d and %d: abreast", v->number, k, l);
+    const lgt_loop *code = loop->kernel->loop, *its = other->kernel->loop;
+    for (int a = 0; a < code->naccess; a++)
+      for (int b = 0; b < its->naccess; b++)
+        if ((code->access[a].mode > LGT_ACCESS_LOAD || its->access[b].mode > LGT_ACCESS_LOAD) &&
+            meet(v, loop, a, other, b))
+          return WRONG("plan: group %d, loops %d and %d: abreast, but what one writes the other touches",
+                       v->number, k, l);
+  }
   return true;
 }
 
@@ -509,7 +535,7 @@ bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
     v.group = &plan->group[v.number];
     if (!verify_slots(&v) || !verify_finals(&v)) return false;
     for (int l = 0; l < v.group->nloop; l++)
-      if (!verify_loop(&v, l)) return false;
+      if (!verify_loop(&v, l) || !verify_abreast(&v, l)) return false;
     if (!verify_order(&v) || !verify_takes(&v) || !verify_margins(&v)) return false;
     for (int i = 0; i < v.group->items->nitem; i++)
       if (v.group->items->item[i].there && !verify_there(&v, i)) return false;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plan/abreast.h"
 #include "plan/inline.h"
 #include "plan/patch.h"
 #include "plan/recipes.h"
@@ -706,6 +707,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   if (!status) status = lgt_assemble_build(&w);
   if (!status) status = lgt_inline_loops(&w);
   if (!status) status = lgt_patch_loops(&w);
+  if (!status) lgt_abreast_find(fuser, group, false);
   lgt_mem_free(current);
   lgt_mem_free(w.loop);
   if (!status && lgt_log_on(WEAVE, 3)) lgt_weave_log(group);

@@ -620,6 +620,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"tasks", rt->binder.tasks},
       {"passes", rt->binder.passes},
       {"passes_following", rt->binder.followed},
+      {"passes_abreast", rt->binder.abreast},
       {"fused_groups", rt->binder.groups},
       {"temporaries_elided", rt->binder.elided},
       {"recipes_computed", rt->binder.rescued},

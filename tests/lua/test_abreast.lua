@@ -1,0 +1,168 @@
+-- Loops of a task that run at once: values are those of plain Lua, and loops that need each other wait.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np, lgt = require "array", require "lgt"
+
+local one_memory = lgt.C.lgt_domains(lgt.rt) == 1
+lgt.options { abreast = 1, between = "1G" }
+
+-- How many loops joined another one's step while f ran; and what it returned.
+local function abreast(f)
+  lgt.fence()
+  local before = lgt.stats().passes_abreast
+  local result = f()
+  lgt.fence()
+  return lgt.stats().passes_abreast - before, result
+end
+
+local function ramp(n, scale)
+  local numbers = {}
+  for i = 1, n do numbers[i] = scale * i % 8 end
+  return numbers
+end
+
+-- Arrays of different lengths, so that each has loops of its own.
+local function ensemble(count)
+  local numbers, arrays = {}, {}
+  for k = 1, count do
+    numbers[k] = ramp(9 + k, k)
+    arrays[k] = np.array(numbers[k])
+  end
+  return numbers, arrays
+end
+
+local function equal(arrays, numbers)
+  for k, x in ipairs(arrays) do check.equal(x:totable(), numbers[k]) end
+end
+
+check.case("independent arrays", function()
+  local numbers, arrays = ensemble(7)
+  local n = abreast(function()
+    for _ = 1, 3 do
+      for k, x in ipairs(arrays) do arrays[k] = x * 0.5 + k end
+    end
+  end)
+  for _ = 1, 3 do
+    for k, x in ipairs(numbers) do
+      for i = 1, #x do x[i] = x[i] * 0.5 + k end
+    end
+  end
+  if one_memory then check.equal(n, 6) end -- three turns are one loop, since each element needs but itself
+  equal(arrays, numbers)
+end)
+
+check.case("a turn reads what neighbours left in the turn before", function()
+  local numbers, arrays = ensemble(6)
+  local n = abreast(function()
+    for _ = 1, 5 do
+      local sums = {}
+      for k, x in ipairs(arrays) do sums[k] = x:sum() end
+      for k, x in ipairs(arrays) do arrays[k] = x * 0.5 + sums[k % 6 + 1] * 0.25 end
+    end
+  end)
+  for _ = 1, 5 do
+    local sums = {}
+    for k, x in ipairs(numbers) do
+      sums[k] = 0
+      for i = 1, #x do sums[k] = sums[k] + x[i] end
+    end
+    for k, x in ipairs(numbers) do
+      for i = 1, #x do x[i] = x[i] * 0.5 + sums[k % 6 + 1] * 0.25 end
+    end
+  end
+  if one_memory then check.that(n >= 25) end
+  equal(arrays, numbers)
+end)
+
+check.case("a chain has nothing to run at once", function()
+  local total = np.zeros {}
+  local n = abreast(function()
+    for k = 1, 8 do total = (np.arange(10 + k) + total):sum() end
+  end)
+  local wanted = 0
+  for k = 1, 8 do
+    local sum = 0
+    for i = 0, 9 + k do sum = sum + i + wanted end
+    wanted = sum
+  end
+  check.equal(n, 0)
+  check.equal(total:item(), wanted)
+end)
+
+-- Rows of one array of which so many elements are written, from a first one on.
+local function write_rows(rows)
+  local a, wanted = np.zeros(5, 40), {}
+  local n = abreast(function()
+    for k, row in ipairs(rows) do
+      a[{ row[1], { row[2], row[3] } }] = np.arange(row[3] - row[2] + 1) + 10.0 * k
+    end
+  end)
+  for i = 1, 5 do
+    wanted[i] = {}
+    for j = 1, 40 do wanted[i][j] = 0 end
+  end
+  for k, row in ipairs(rows) do
+    for j = row[2], row[3] do wanted[row[1]][j] = j - row[2] + 10 * k end
+  end
+  check.equal(a:totable(), wanted)
+  return n
+end
+
+check.case("parts of one array", function()
+  local n = write_rows { { 1, 1, 10 }, { 2, 1, 11 }, { 3, 4, 15 }, { 4, 1, 13 }, { 5, 20, 33 }, { 1, 11, 25 } }
+  if one_memory then check.that(n >= 4) end
+end)
+
+check.case("parts that overlap are written one after another", function()
+  for _ = 1, 20 do write_rows { { 1, 1, 20 }, { 1, 2, 20 }, { 1, 3, 20 }, { 1, 4, 20 }, { 1, 1, 5 } } end
+end)
+
+check.case("windows that differ in where they write", function() -- whose plan is shifted
+  for first = 1, 12 do
+    write_rows { { 1, first, first + 9 }, { 1, 12, 22 }, { 1, 23, 34 }, { 2, first, first + 12 } }
+  end
+end)
+
+check.case("new arrays take the memory of those that are garbage", function()
+  local numbers, arrays = ensemble(5)
+  for turn = 1, 30 do
+    local total = 0
+    for k = 1, 5 do
+      local sum = arrays[k]:sum() -- before others are written in memory of this length
+      arrays[k] = arrays[k] * 0.5 + sum * 0.125
+    end
+    for k = 1, 5 do
+      local sum = 0
+      for i = 1, #numbers[k] do sum = sum + numbers[k][i] end
+      for i = 1, #numbers[k] do numbers[k][i] = numbers[k][i] * 0.5 + sum * 0.125 end
+      total = total + sum
+    end
+    collectgarbage()
+    if turn % 7 == 0 then lgt.flush() end
+    check.that(total > 0)
+  end
+  for k, x in ipairs(arrays) do check.that(np.allclose(x, np.array(numbers[k]))) end
+end)
+
+check.case("reductions in several chunks", function()
+  local arrays = {}
+  for k = 1, 6 do arrays[k] = np.arange(20000 + 2 * k) * 1.0 end
+  local sums = {}
+  local n = abreast(function()
+    for k = 1, 6 do sums[k] = arrays[k]:sum() end
+  end)
+  for k, sum in ipairs(sums) do
+    local m = 20000 + 2 * k
+    check.equal(sum:item(), m * (m - 1) / 2)
+  end
+  if one_memory then check.that(n > 0) end
+end)
+
+check.case("the option turns it off", function()
+  lgt.options { abreast = 0 }
+  local _, arrays = ensemble(7)
+  local n = abreast(function()
+    for k, x in ipairs(arrays) do arrays[k] = x * 0.5 + k end
+  end)
+  check.equal(n, 0)
+  lgt.options { abreast = 1 }
+end)
