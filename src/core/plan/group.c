@@ -400,17 +400,18 @@ static int end_of_memory(const lgt_fuser *fuser, lgt_plan *plan, int first, int 
 static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, lgt_halo *margin) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   int first = group->first, turn = next, end = next;
-  double stream = lgt_widen_stream(fuser, group->launch), least = fuser->config->widen + stream;
+  double stream = lgt_widen_stream(fuser, group->launch, 1), least = fuser->config->widen + stream;
   for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
     lgt_refusal refusal = LGT_REFUSAL_END;
     while (end < plan->ncall && (refusal = may_go_on(fuser, plan, all, turn, end)) == LGT_REFUSAL_END)
       note_member(plan, all, end++);
     if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
     double more = lgt_widen_cost(plan, first, end, margin),
-           once = fuser->config->widen * lgt_widen_messages(plan, first, end, margin) + stream;
+           all = more + fuser->config->widen * lgt_widen_messages(plan, first, end, margin) +
+                 lgt_widen_stream(fuser, group->launch, turns);
     if (more / turns >= least) break; /* of further turns each costs still more */
-    if ((once + more) / turns < least) {
-      least = (once + more) / turns;
+    if (all / turns < least) {
+      least = all / turns;
       next = end;
       group->turns = turns;
       group->refusal = refusal;

@@ -13,23 +13,29 @@ enum {
   VERSIONS = 8 /* tiles that turns leave for one another, and as many besides */
 };
 
+static int64_t side_of(const lgt_partition *p, int d) { return p->grid[d] > 1 ? p->tile[d] : p->extent[d]; }
+
 /* Elements of a tile in the middle, with a margin or without (NULL). */
 static double points_of(const lgt_partition *p, const lgt_halo *margin) {
   double points = 1;
   for (int d = 0; d < p->ndim; d++) {
-    int64_t side = p->grid[d] > 1 ? p->tile[d] : p->extent[d];
+    int64_t side = side_of(p, d);
     if (margin) side += margin->below[d] + margin->above[d];
     points *= (double)(side < p->extent[d] ? side : p->extent[d]);
   }
   return points;
 }
 
-/* Do loops of turns follow one another (bind/follow.h), tiles being so large?  Versions of theirs must not be what memory is
- * too small for. */
-static bool may_follow(const lgt_fuser *fuser, const lgt_partition *launch) {
-  double bytes = points_of(launch, NULL) * ELEMENT, memory = (double)fuser->config->mem;
-  return fuser->config->skew > 0 && bytes > (double)fuser->config->skew &&
-         !lgt_kernels_for_devices(fuser->kernels) && (!memory || bytes * VERSIONS < memory);
+/* How many turns can follow one another (bind/follow.h), some rows of each being in the cache, if tiles are so large?  Versions of
+ * theirs must not be what memory is too small for.  0: none. */
+static int64_t following(const lgt_fuser *fuser, const lgt_partition *launch) {
+  enum { ROWS = 3 }; /* of a turn */
+  const lgt_config *config = fuser->config;
+  double bytes = points_of(launch, NULL) * ELEMENT, row = bytes / (double)side_of(launch, 0);
+  if (bytes <= (double)config->skew || lgt_kernels_for_devices(fuser->kernels) ||
+      (config->mem && bytes * VERSIONS >= (double)config->mem))
+    return 0;
+  return (int64_t)((double)config->skew / (ROWS * row));
 }
 
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call) {
@@ -37,11 +43,12 @@ bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call) {
   return fuser->config->widen > 0 && launch->kind == LGT_PARTITION_TILING && launch->ncolour > 1 &&
          lgt_partition_apart(launch, fuser->solver.domains) &&
          (points_of(launch, NULL) * ELEMENT * VERSIONS < (double)fuser->config->between ||
-          may_follow(fuser, launch));
+          following(fuser, launch) > 1);
 }
 
-double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch) {
-  return may_follow(fuser, launch) ? points_of(launch, NULL) * 2 * ELEMENT * BYTE_US : 0;
+double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch, int turns) {
+  int64_t most = following(fuser, launch);
+  return most > 1 ? points_of(launch, NULL) * 2 * ELEMENT * BYTE_US * (double)((turns + most - 1) / most) : 0;
 }
 
 /* By how many points of the space is the reader's view before (negative) or behind the writer's along dimension j of the grid

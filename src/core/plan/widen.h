@@ -42,8 +42,9 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
  * the tiles alone: there are some across corners. */
 double lgt_widen_cost(const lgt_plan *plan, int first, int next, const lgt_halo *margin);
 double lgt_widen_messages(const lgt_plan *plan, int first, int next, const lgt_halo *margin);
-/* Microseconds that a group of such a launch spends on bringing tiles from memory and back, whatever the number of its turns. */
-double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch);
+/* Microseconds that a group of such a launch spends on bringing large tiles from memory and back, as often as its turns cannot
+ * follow one another; 0: they never do. */
+double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch, int turns);
 /* Give each of the calls its `wide` partition.  False when out of memory. */
 bool lgt_widen_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, const lgt_halo *margin);
 
