@@ -265,6 +265,21 @@ TEST(views_are_copied_in_c_order) {
   }
 }
 
+/* Nothing is launched meanwhile: a look at what is there already is all there is to sweep behind. */
+TEST(views_that_were_looked_through_are_swept) {
+  CHECK(!open_with(&rt, "cpus", "1", "jitter", "1", NULL)); /* sweeps come soon then */
+  enum { MANY = 2000 };
+  lgt_id x = vector(MANY), view;
+  lgt_scalar item;
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c7 =0"), 1, x) && !lgt_fence(rt));
+  for (int i = 0; i < MANY; i++) {
+    CHECK(!lgt_array_item(rt, view = slice_of(rt, x, 0, i, 1, 1), &item) && item.f == 7);
+    lgt_array_free(rt, view);
+  }
+  CHECK(stat_of(rt, "layouts") < MANY / 4);
+  lgt_close(rt);
+}
+
 TEST(the_host_may_look_at_memory) {
   for (int domains = 1; domains < 3; domains++) {
     open_domains(domains == 1 ? "1" : "2");
@@ -818,6 +833,7 @@ int main(void) {
   RUN(there_is_a_limit_to_handles);
   RUN(one_element_of_every_type);
   RUN(views_are_copied_in_c_order);
+  RUN(views_that_were_looked_through_are_swept);
   RUN(the_host_may_look_at_memory);
   RUN(attached_memory_is_used_in_place);
   RUN(attached_memory_is_released_with_its_last_handle);

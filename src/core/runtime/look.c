@@ -156,9 +156,8 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   lgt_instance *there = access <= LGT_LOOK_PEEK ? there_already(rt, store) : NULL;
   if (there) {
-    rt->waits++;
     *inst = lgt_instance_retain(there);
-    return LGT_OK;
+    return lgt_runtime_settle(rt); /* sweeps the layouts of views through which much has been looked at */
   }
   bool write = access >= LGT_LOOK_WRITE;
   if (write && (*layout)->flags & LGT_LAYOUT_STRETCHED)
