@@ -134,7 +134,8 @@ TEST(histories_keys_and_what_selects_must_be_the_same) {
   lgt_close(rt);
 }
 
-/* Nor is an exchange ready then, or where something failed, is elided, or lies elsewhere in a domain. */
+/* Nor is an exchange ready then, or where something failed, is elided, lies elsewhere in a domain, or is what a copy or a recipe
+ * has, too. */
 TEST(what_is_ready_is_all_there) {
   CHECK(begin("0"));
   CHECK(turns(WARM));
@@ -167,6 +168,8 @@ TEST(what_is_ready_is_all_there) {
       NOT_WITH(replica->naside, 1);
       NOT_WITH(replica->old.count, 1);
       NOT_WITH(replica->absent.count, 1);
+      NOT_WITH(replica->inst->owners, 2);
+      NOT_WITH(replica->inst->pins, 1);
       NOT_WITH(replica->inst->rect.hi[0], replica->inst->rect.lo[0] + 1);
       NOT_WITH(replica->inst, NULL);
     }

@@ -37,8 +37,7 @@
 enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
 enum { MAX_IN_FLIGHT = 3, MAX_ENQUEUED = 64 };
 static const int64_t LARGE = 4 << 20; /* bytes of results for whose memory a group may wait ... */
-static const int64_t HUGE =
-    32 << 20; /* ... or does, since nobody feels how long a task like that takes to begin */
+static const int64_t HUGE = 32 << 20; /* ... or does: nobody feels how long such a task takes to begin */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
 static const int64_t PRESSURE_SHARE = 4;        /* of what arrays may take: so much garbage at most */
