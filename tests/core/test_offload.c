@@ -1,6 +1,8 @@
 /* test_offload.c - tasks that emulated devices do are handed over before those they wait for are done. */
 #include "move/offload.h"
 
+#include <unistd.h>
+
 #include "fusion.h"
 
 enum { CHAIN = 12 };
@@ -41,6 +43,23 @@ static void run_held(const char *devices) {
 }
 TEST(nothing_waits_for_a_queue_that_is_held) { run_held("1"); }
 TEST(nothing_waits_for_several_devices) { run_held("3"); }
+
+/* Nor for the memory that tasks in queues have, however large their arrays are. */
+TEST(nothing_waits_for_memory_in_a_queue) {
+  enum { LONG = 5 << 20, SECONDS = 60 };
+  open_devices("1");
+  lgt_id x = vector(LONG), last;
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "i0 cast =0"), 1, x) && !lgt_fence(rt));
+  hold(true);
+  alarm(SECONDS); /* else it would wait for ever */
+  for (int i = 0; i < 3; i++) x = apply_now("a1 c1 add =0", x, 0);
+  CHECK_EQ(in_queues(), 3);
+  alarm(0);
+  hold(false);
+  last = slice_of(rt, x, 0, LONG - 1, 1, 1);
+  CHECK(value_at(last, 0) == LONG + 2);
+  lgt_close(rt);
+}
 
 /* A queue that has been told to wait for a job need not be told again, nor for one before it. */
 TEST(queues_wait_once) {
@@ -172,6 +191,7 @@ TEST(folds_are_tasks_of_a_device) {
 int main(void) {
   RUN(nothing_waits_for_a_queue_that_is_held);
   RUN(nothing_waits_for_several_devices);
+  RUN(nothing_waits_for_memory_in_a_queue);
   RUN(queues_wait_once);
   RUN(failures_pass_from_one_to_the_next);
   RUN(an_end_is_told_of_for_what_has_failed);

@@ -168,10 +168,11 @@ TEST(what_is_ready_is_all_there) {
       NOT_WITH(replica->naside, 1);
       NOT_WITH(replica->old.count, 1);
       NOT_WITH(replica->absent.count, 1);
-      NOT_WITH(replica->inst->owners, 2);
-      NOT_WITH(replica->inst->pins, 1);
       NOT_WITH(replica->inst->rect.hi[0], replica->inst->rect.lo[0] + 1);
       NOT_WITH(replica->inst, NULL);
+      if (i) continue; /* x is only read */
+      NOT_WITH(replica->inst->owners, 2);
+      NOT_WITH(replica->inst->pins, 1);
     }
   }
   NOT_WITH(rt->binder.check, true);

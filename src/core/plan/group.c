@@ -407,11 +407,11 @@ static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
       note_member(plan, all, end++);
     if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
     double more = lgt_widen_cost(plan, first, end, margin),
-           all = more + fuser->config->widen * lgt_widen_messages(plan, first, end, margin) +
-                 lgt_widen_stream(fuser, group->launch, turns);
+           whole = more + fuser->config->widen * lgt_widen_messages(plan, first, end, margin) +
+                   lgt_widen_stream(fuser, group->launch, turns);
     if (more / turns >= least) break; /* of further turns each costs still more */
-    if (all / turns < least) {
-      least = all / turns;
+    if (whole / turns < least) {
+      least = whole / turns;
       next = end;
       group->turns = turns;
       group->refusal = refusal;

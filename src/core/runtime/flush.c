@@ -314,6 +314,7 @@ static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group)
  * much as to compute, and at the end they would all be there at once.  (Queues of devices hand memory over by themselves.) */
 static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
   int64_t bytes = 0;
+  if (rt->map.nmemory > 1) return;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_layout *layout = lgt_layout_at(&rt->stores, group->slot[s].layout);
     if (!group->slot[s].initial && !group->slot[s].idle) bytes += lgt_layout_bytes(layout);
