@@ -368,23 +368,33 @@ static int maker_in(const verifier *v, int number, uint32_t piece) {
   return maker_of(v, item->in[1], piece, lgt_item_order(item));
 }
 
+/* The buffer through which an item writes to a slot; LGT_NONE: it does not. */
+static uint16_t written_in(const verifier *v, const lgt_weave_item *item, uint16_t slot) {
+  for (int a = 0; a < item->nargs; a++)
+    if (item->out[a] != LGT_NONE && v->group->items->buffer[item->out[a]].slot == slot) return item->out[a];
+  return LGT_NONE;
+}
+
+/* Of two items that write to a slot: does the second one do so later?  Those of one buffer may write other elements of it in
+ * any order of loops, and count as in the program, as for maker_of. */
+static bool writes_later(const lgt_weave_item *a, uint16_t buffer, const lgt_weave_item *b, uint16_t its) {
+  if (buffer != its && a->loop != b->loop) return a->loop < b->loop;
+  return lgt_item_order(a) <= lgt_item_order(b); /* in one loop the later one in the program stores */
+}
+
 /* Of a copy that is not run: is what it would copy what came to its memory last? */
 static bool verify_there(const verifier *v, int number) {
   const lgt_weave_items *items = v->group->items;
   const lgt_weave_item *copy = &items->item[number];
   const lgt_layout *piece = layout_of(v, copy->layout[0]);
+  uint16_t slot = items->buffer[copy->out[0]].slot, newest = LGT_NONE;
   int last = -1;
   for (int i = 0; i < items->nitem; i++) {
     const lgt_weave_item *item = &items->item[i];
-    bool same = false;
-    for (int a = 0; a < item->nargs; a++)
-      same |=
-          item->out[a] != LGT_NONE && items->buffer[item->out[a]].slot == items->buffer[copy->out[0]].slot;
-    if (!same || item->there || item->loop == LGT_NONE || item->loop >= copy->loop) continue;
+    uint16_t buffer = written_in(v, item, slot);
+    if (buffer == LGT_NONE || item->there || item->loop == LGT_NONE || item->loop >= copy->loop) continue;
     if (!writes_within(v, item, piece)) continue;
-    const lgt_weave_item *before = last < 0 ? item : &items->item[last];
-    bool same_loop = before->loop == item->loop; /* the later one in the program stores */
-    if (before->loop < item->loop || (same_loop && lgt_item_order(before) <= lgt_item_order(item))) last = i;
+    if (last < 0 || writes_later(&items->item[last], newest, item, buffer)) last = i, newest = buffer;
   }
   if (last >= 0 && maker_in(v, last, copy->layout[0]) == maker_in(v, number, copy->layout[0])) return true;
   return WRONG("plan: group %d: what item %d would copy is not in its memory", v->number, number);
