@@ -245,6 +245,7 @@ static void renew_epoch(lgt_gpu *gpu) {
   if (gpu->epoch_time && begin - gpu->epoch_time < EPOCH_LASTS) return;
   if (!gpu->clock && LGT_CUDA(cuda, cuStreamCreate(&gpu->clock, CU_STREAM_NON_BLOCKING))) return;
   if (!gpu->epoch && LGT_CUDA(cuda, cuEventCreate(&gpu->epoch, 0))) return;
+  gpu->epoch_time = 0; /* nobody knows, should one of these fail */
   for (int i = 0; i < TRIES && (i == 0 || end - begin > NEAR); i++) {
     begin = lgt_profile_now();
     if (LGT_CUDA(cuda, cuEventRecord(gpu->epoch, gpu->clock)) ||

@@ -178,6 +178,28 @@ check.case("a copy that has the memory of a version changes its border", functio
   lgt.options { between = 0 }
 end)
 
+check.case("a row of which two loops made parts is not copied again", function()
+  local function sum(fence)
+    local x = (np.arange(60 * 11) * 0.25 % 13):reshape(60, 11)
+    fence()
+    local part = x["3:-1, 2:-1"] * 0.25
+    fence()
+    x = x:copy()
+    for _, step in ipairs {
+      function() x["3:-1, 2:-1"] = part end,
+      function() x["2:-2, 2:-2"] = x["2:-2, 2:-2"] * 0.5 + x["3:, 2:-2"] * 0.375 end,
+      function() x["2:-2, :"] = x["2:-2, :"] * 0.5 + x["3:, :"] * 0.375 end,
+    } do
+      step()
+      fence()
+    end
+    return x:totable()
+  end
+  lgt.options { between = 2 ^ 23 }
+  check.equal(sum(function() end), sum(lgt.fence))
+  lgt.options { between = 0 }
+end)
+
 check.case("in one dimension, and in three", function()
   local line, numbers = np.arange(4000) * 1.0, {}
   for i = 1, 4000 do numbers[i] = i - 1 end
