@@ -134,9 +134,9 @@ lgt_status lgt_memory_resize(lgt_runtime *rt, int64_t bytes, int beyond, void **
  * limit if it must be, until *memory is freed, of which nothing can be read. */
 lgt_status lgt_memory_count(lgt_runtime *rt, int64_t bytes, void **memory);
 void lgt_memory_free(void *memory);
-/* A new array of a dense layout whose elements are in `data`, which is nobody else's from now on, also if there is no array (0):
- * `release` gives it back when the elements are elsewhere or nobody needs them, on the runtime's thread.  As with attach, all
- * ranks must give the same elements. */
+/* A new array of a dense layout whose elements are in `data`.  That is no longer the caller's, even if the result is 0:
+ * `release` gives it back once the elements are elsewhere or nobody needs them, on the runtime's thread.  As with
+ * lgt_array_attach, all ranks must give the same elements. */
 lgt_id lgt_array_adopt(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *data));
 
 /* The number of the GPU whose memory arrays share with other libraries (lgt_array_attach, lgt_array_share); -1 with an error. */

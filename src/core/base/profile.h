@@ -3,7 +3,8 @@
  * The file is a JSON array of events in Chrome's format.  Processes are ranks (each writes a file of its own), threads
  * are *tracks*: the submitting thread's, one for each worker, the compiler's.  A *span* is an event with a beginning and
  * an end on the track of the thread that reports it, when it ends; so spans of one track are nested, as the functions
- * are that report them.  What overlaps, messages, is reported as pairs of events with a number.
+ * are that report them.  What overlaps, messages, is reported as pairs of events with a number.  Streams of devices, which
+ * nobody's thread runs, have *rows*: their spans are reported afterwards, with beginning and end.
  *
  * Times are those of the monotonic clock, shifted at the start so that they count from the beginning of the week: then
  * the files of ranks, on hosts with clocks that agree, can be shown together.

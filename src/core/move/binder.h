@@ -69,7 +69,7 @@ typedef struct lgt_side {
   int stage;             /* counts openings: estimates of earlier ones are out of date */
   double credit;         /* seconds */
   double missed;         /* seconds that all groups would have won so far; unopened */
-  double recent, there;  /* seconds on the host of groups that might run on devices, late ones; of those that do so */
+  double recent, there;  /* seconds that recent groups which may run on devices take on the host; of those that run there */
   int64_t copies, bytes; /* between the host and devices that are counted */
   uint64_t jitter;       /* state of random choices, for tests; 0: none */
 } lgt_side;
