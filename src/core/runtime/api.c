@@ -672,7 +672,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 
 void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->waits = rt->plans = rt->shifts = rt->collections = 0;
-  rt->binder.tasks = rt->binder.passes = rt->binder.followed = rt->binder.groups = 0;
+  rt->binder.tasks = rt->binder.passes = rt->binder.followed = rt->binder.abreast = rt->binder.groups = 0;
   rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
