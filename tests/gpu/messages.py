@@ -145,7 +145,8 @@ def main():
         case(f"strict {device}", [device, "--gpu-strict", "-e", STRICT],
              out=r"false\t.*'sort' would run on the host, which --gpu-strict forbids: it has no variant for devices.*\n2$")
     for why, env in {"old driver": {"LGT_FAKE_CUDA_DRIVER": "11020"}, "no device": {"LGT_FAKE_CUDA_DEVICES": "0"},
-                     "old chip": {"LGT_FAKE_CUDA_CHIP": "75"}, "no memory": {"LGT_FAKE_CUDA_TAKEN": "1G"}}.items():
+                     "old chip": {"LGT_FAKE_CUDA_CHIP": "75"}, "no memory": {"LGT_FAKE_CUDA_TAKEN": "1G"},
+                     "no stream": {"LGT_FAKE_CUDA_FAIL": "cuStreamCreate:2"}}.items():
         case(f"by default the host goes on alone: {why}", ["--gpu-credit=1000", "-e", f"{USE}; {USE}"], out="^45\n45\n$", env=env)
         case(f"and says so: {why}", ["--gpu-credit=1000", "--debug=map:1", "-e", f"{USE}; {USE}"], out="^45\n45\n$",
              err="no GPU is used: ", env=env)

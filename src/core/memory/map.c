@@ -51,6 +51,15 @@ static void *take_beside(void *pool, int64_t bytes, int64_t *rounded) {
 }
 static void give_beside(void *pool, void *block, int64_t rounded) { lgt_pool_give(pool, block, rounded); }
 
+/* Everything that its queues did is done, and there are no instances. */
+static void free_memory(lgt_memory *m) {
+  for (int q = 0; q < LGT_QUEUES; q++)
+    if (m->queue[q]) m->device->queue_free(m->queue[q]);
+  if (!m->pool) return;
+  lgt_pool_release(m->pool);
+  m->device->close(m->device);
+}
+
 lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) {
   lgt_memory *m = &map->memory[map->nmemory];
   lgt_assert(map->nmemory <= LGT_MOST_DEVICES);
@@ -62,19 +71,10 @@ lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) 
   device->take = take_beside;
   device->give = give_beside;
   device->pool = m->pool;
+  for (int q = 0; q < LGT_QUEUES; q++)
+    if (!(m->queue[q] = device->queue_new(device))) return free_memory(m), LGT_NO_MEMORY;
   map->nmemory++;
-  for (int q = 0; q < LGT_QUEUES; q++)
-    if (!(m->queue[q] = device->queue_new(device))) return LGT_NO_MEMORY;
   return LGT_OK;
-}
-
-/* Everything that its queues did is done, and there are no instances. */
-static void free_memory(lgt_memory *m) {
-  for (int q = 0; q < LGT_QUEUES; q++)
-    if (m->queue[q]) m->device->queue_free(m->queue[q]);
-  if (!m->pool) return;
-  lgt_pool_release(m->pool);
-  m->device->close(m->device);
 }
 
 static void free_record(lgt_instance *inst) {
