@@ -29,7 +29,7 @@ typedef struct lgt_stage {
   int64_t end;      /* of its bytes, counted from the begin of the ring on through all its turns */
 } lgt_stage;
 
-/* Belongs to the thread that puts operations into queues. */
+/* Belongs to the thread that puts operations into queues, which also asks for their events. */
 typedef struct lgt_ring {
   char *memory; /* owned, pinned; NULL: there is none yet */
   lgt_stage stage[LGT_STAGES];
@@ -47,6 +47,7 @@ typedef struct lgt_gpu {
   pthread_mutex_t lock; /* protects the next one */
   lgt_spares events;    /* owned: of CUevent, to use again */
   lgt_ring ring;
+  /* All that follows belongs to the thread that puts operations into queues, as the ring does. */
   CUstream clock;     /* owned, like the next one, which was recorded there at this time; NULL: there is none */
   CUevent epoch;      /* other events' times are counted from it */
   int64_t epoch_time; /* of lgt_profile_now; 0: never */

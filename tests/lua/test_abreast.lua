@@ -48,6 +48,8 @@ check.case("independent arrays", function()
   end
   if one_memory then check.equal(n, 6) end -- three turns are one loop, since each element needs but itself
   equal(arrays, numbers)
+  lgt.stats_reset()
+  check.equal(lgt.stats().passes_abreast, 0)
 end)
 
 check.case("a turn reads what neighbours left in the turn before", function()

@@ -20,7 +20,8 @@
  * So arrays of an iteration move once it has run for a while, and then stay.  What runs on the host in any case (calls of C)
  * counts for the credit, too.
  *
- * Plans are made for devices (lgt_window.devices) once nearly all of the recent groups, by their time, run there.
+ * Plans are made for devices (lgt_window.devices) once nearly all of the recent groups that may run there, by their time, do
+ * so.
  *
  * The devices themselves are opened by the same rule: when what all groups have missed, by the rates of a usual device,
  * exceeds what opening costs, and the credit does.  The runtime does so before its next window (`wanted`).

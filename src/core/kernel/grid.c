@@ -6,7 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, PAIR_THREADS = 256, MOST_LANES = 8, VECTOR_BYTES = 16 };
+enum {
+  MOST_BLOCKS = 1 << 16,
+  FOLD_THREADS = 128,
+  PAIR_THREADS = LGT_GRID_THREADS,
+  MOST_LANES = 8,
+  VECTOR_BYTES = 16
+};
 enum { COLUMN_THREADS = 64, MANY_THREADS = 1 << 16 };
 enum { WIDE_ELEMENTS = 256, WIDE_UNITS = 4096, WIDE_UNITS_AHEAD = 1024, WIDE_BYTES = 48 };
 enum { TILE_BYTES = 46 }; /* 48 KiB of shared memory */

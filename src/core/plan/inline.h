@@ -13,6 +13,7 @@
  *               a loop that reads more is cut (cut.h): into one over what it finds there, and others around it
  *   order       what that loop reads is not overwritten until the last of its readers has run
  *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
+ *
  * Where groups may run on either side by estimate (side.h) it is done in plans that are made for devices (lgt_window.devices):
  * the host would compute all of it anew.
  *

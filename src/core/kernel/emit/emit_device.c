@@ -12,7 +12,8 @@
  *
  *   lgt_tiles    a block has a square of rows and columns, see emit_device_tiles.c
  *
- * What follows such a launch, if there is more to fold, is in emit_device_fold.c.
+ * How a thread loads what it takes in is in emit_device_ahead.c.  What follows such a launch, if there is more to fold,
+ * is in emit_device_fold.c.
  *
  * The opcodes are the CPU's (emit_op.c), on vectors that are as long as the elements of a thread, or one.
  */
@@ -460,6 +461,7 @@ static void fill_tile(emitter *e, val row, val column, val thread, const piece *
   }
 }
 
+/* Elements that a lane reads before it takes in the first, so that it waits for shared memory once for all of them. */
 enum { TILE_AHEAD = 8 };
 
 /* What the tile has for the k-th carried value's reduction from this thread on: `n` elements of a lane, all of which are read

@@ -159,6 +159,7 @@ typedef struct walk {
 void take_elements(emitter *e, const walk *walk);
 /* Where groups of n elements end, from `from` on in steps of `step` (both powers of two), none of which reaches `to`. */
 val end_of_groups(emitter *e, val from, val to, int step, int n);
+
 /* ---- emit_device_fold.c ---- */
 /* The bodies of lgt_steps and lgt_chunks. */
 void emit_steps(emitter *e);
