@@ -76,7 +76,7 @@ typedef enum lgt_difference {
   LGT_OTHER_STORES, /* how they repeat */
   LGT_OTHER_STATE,  /* was a store written before, is it attached? */
   LGT_OTHER_KEY,    /* how is a store cut? */
-  LGT_OTHER_SAVES,  /* may plans leave former contents to recipes? */
+  LGT_OTHER_SAVES,  /* what plans are made for: `saves`, `lean`, `devices` */
   LGT_UNNUMBERED    /* there is no memory to number the stores */
 } lgt_difference;
 

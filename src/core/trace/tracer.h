@@ -34,7 +34,7 @@
   X(STORES, ABORTED, "its arrays repeat in another way")                                    \
   X(STATE, ABORTED, "an array was new, or was none of the program's own, in one of the two") \
   X(KEY, ABORTED, "an array was cut into other tiles")                                      \
-  X(SAVES, ABORTED, "results that are not stored held too much memory")                     \
+  X(SAVES, ABORTED, "it was planned for more memory, or less, or for the other of host and GPU") \
   X(MEMORY, ABORTED, "there was no memory to compare")                                      \
   X(NAMED, ABORTED, "one that the script named had other launches")                         \
   X(LESSONS, EVICTED, "results are stored now that were not, since the program asked for them") \
