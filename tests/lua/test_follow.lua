@@ -134,6 +134,39 @@ check.case("terms of the next turn come with it", function()
   check.that(stats.passes_following > turns / 2, stats.passes_following .. " passes follow")
 end)
 
+-- Each call of a chain reads what the one before has made twice: to look at it once for each would take 2^40 looks.
+local pair = lgt.task {
+  name = "pair",
+  args = { "in", "in", "out", "out" },
+  generator = function(_, x, y) return (x + y) * 0.5, (x - y) * 0.5 end,
+}
+local chains = {
+  ["squares"] = { function(a, b) return a * a - 0.75, b end, function(a, b) return a * a - 0.75, b end },
+  ["pairs"] = {
+    function(a, b)
+      local c, d = np.empty(298), np.empty(298)
+      pair(a, b, c, d)
+      return c, d
+    end,
+    function(a, b) return (a + b) * 0.5, (a - b) * 0.5 end,
+  },
+}
+for name, chain in pairs(chains) do
+  check.case("long chains are planned: " .. name, function()
+    local x, a, b = np.arange(300) * 0.5, np.arange(298) / 298, np.arange(298) / 149
+    lgt.fence()
+    for _ = 1, 40 do a, b = chain[1](a, b) end
+    x["2:-2"] = (x[":-3"] + x["3:"]) * 0.5
+    local wanted, got = {}, x[":-3"] + x["3:"] + a + b
+    for i = 1, 298 do
+      local c, d = (i - 1) / 298, (i - 1) / 149
+      for _ = 1, 40 do c, d = chain[2](c, d) end
+      wanted[i] = i + c + d
+    end
+    check.equal(got:totable(), wanted)
+  end)
+end
+
 check.case("the border is copied for the first two versions only", function()
   if not one_memory then return end
   local x = np.array(grid(60, 11))

@@ -23,7 +23,8 @@ typedef struct writer {
 /* A root, in the calls that the group may take. */
 typedef struct passage {
   int maker, arg; /* the call that makes all of it, and nobody else writes it; -1: there is none */
-  int readers;    /* calls that read it */
+  int readers;    /* calls that read it ... */
+  int reader;     /* ... and the last of them */
   int least;      /* the level on which it is needed first, as far as is known ... */
   int most;       /* ... and last */
   int changed; /* the level on which somebody who comes later in the program writes it; INT_MAX: nobody does */
@@ -116,6 +117,13 @@ static bool reads(const lgt_plan_call *call, int arg) {
   return privilege & LGT_PRIV_READ && !(privilege & LGT_PRIV_REDUCE);
 }
 
+/* ... and is it the first argument through which it reads that root? */
+static bool reads_first(const lgt_plan_call *call, int arg) {
+  bool first = reads(call, arg);
+  for (int a = 0; a < arg && first; a++) first = !reads(call, a) || call->root[a] != call->root[arg];
+  return first;
+}
+
 /* Does a call read what a writer has written? */
 static bool finds(const barriers *b, const lgt_plan_call *call, int arg, const writer *w) {
   return lgt_views_collide(layout_of(b, call->layout[arg]), false,
@@ -178,10 +186,9 @@ static void find_levels(barriers *b) {
       passage *p = &b->passage[call->root[a]];
       const lgt_plan_root *root = &b->plan->root[call->root[a]];
       if (lgt_kind_writes(call->kind, a) && root->fresh && root->writes == 1) p->maker = i, p->arg = a;
-      bool again = false;
-      for (int k = 0; k < a; k++) again |= reads(call, k) && call->root[k] == call->root[a];
-      if (!reads(call, a)) continue;
-      p->readers += !again;
+      if (!reads_first(call, a)) continue;
+      p->readers++;
+      p->reader = i;
       if (level > p->most) p->most = level;
     }
     note_writes(b, i);
@@ -197,16 +204,45 @@ static bool may_rise(const barriers *b, int number) {
   return good;
 }
 
-/* Bytes that would lie between if a call were on a level, and do not yet; what only it needs would be there, too, if that is less. */
+/* Is a call the only one that reads what another one makes? */
+static bool is_only_reader(const barriers *b, int number, int maker) {
+  const lgt_plan_call *call = &b->plan->call[maker];
+  for (int a = 0; a < call->nargs; a++) {
+    const passage *p = &b->passage[call->root[a]];
+    if (lgt_kind_writes(call->kind, a) && p->readers && (p->readers > 1 || p->reader != number)) return false;
+  }
+  return true;
+}
+
+/* Would what a call reads through an argument lie between if the call were on a level, and does not yet? */
+static bool is_brought(const barriers *b, const lgt_plan_call *call, int arg, int level) {
+  const passage *p = &b->passage[call->root[arg]];
+  return reads_first(call, arg) && p->maker >= 0 && b->level[p->maker - b->first] < level && p->most < level;
+}
+
+/* The bytes of that, with all that the call reads of the same maker; 0 if they count for an earlier argument. */
+static int64_t bytes_of_maker(const barriers *b, const lgt_plan_call *call, int arg, int level) {
+  int64_t bytes = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    if (!is_brought(b, call, a, level) ||
+        b->passage[call->root[a]].maker != b->passage[call->root[arg]].maker)
+      continue;
+    if (a < arg) return 0;
+    bytes += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
+  }
+  return bytes;
+}
+
+/* Bytes that would lie between if a call were on a level, and do not yet; what only it needs would be there, too, if that is
+ * less.  Comes to a call once at most: from its only reader, for all that this one reads of it. */
 static int64_t bytes_brought(const barriers *b, int number, int level) {
   const lgt_plan_call *call = &b->plan->call[number];
   int64_t bytes = 0;
   for (int a = 0; a < call->nargs; a++) {
-    const passage *p = &b->passage[call->root[a]];
-    if (!reads(call, a) || p->maker < 0 || b->level[p->maker - b->first] >= level || p->most >= level)
-      continue;
-    int64_t whole = bytes_of(b->fuser, &b->plan->root[call->root[a]]), made = whole;
-    if (p->readers == 1 && may_rise(b, p->maker)) made = bytes_brought(b, p->maker, level);
+    int maker = b->passage[call->root[a]].maker;
+    int64_t whole = is_brought(b, call, a, level) ? bytes_of_maker(b, call, a, level) : 0, made = whole;
+    if (whole && may_rise(b, maker) && is_only_reader(b, number, maker))
+      made = bytes_brought(b, maker, level);
     bytes += made < whole ? made : whole;
   }
   return bytes;
