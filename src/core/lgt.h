@@ -301,6 +301,7 @@ typedef enum lgt_memory_kind { LGT_MEMORY_HOST = 1, LGT_MEMORY_CUDA = 2 } lgt_me
 /* Use memory of this program as an array in C order, without a copy.  Of a GPU: waits until all is done that the process has
  * asked of it, in whatever stream.  On several ranks each gives memory of its own,
  * and the contents must be alike now, also those that are going to be overwritten: memory of malloc is filled before.
+ * What is written through one array must not be memory of another one: lgt does not see that they share it.
  * `release` (may be NULL) is called once, on the runtime's thread, when lgt no longer uses the memory. */
 lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape, lgt_memory_kind kind, void *data,
                         void (*release)(void *context), void *context);

@@ -109,6 +109,15 @@ expect("--version", ["--version"], lambda out, err, code: out.startswith("lgt ")
 expect("--help", ["--help"], lambda out, err, code: "--cpus" in out and "-e chunk" in out and code == 0)
 expect("an option of the runtime", ["--cpus", "1", "--fusion=0", "-e", "print(require('lgt').size(), ...)"],
        lambda out, err, code: out.strip() == "1" and code == 0)
+# Counts of arrays that share memory of the FFI are gone when Lua ends, and here what is freed can be read no more.
+expect("memory of the FFI", ["-e", """
+local np, lgt, ffi = require "array", require "lgt", require "ffi"
+for _ = 1, 3 do
+  local a = np.frombuffer(ffi.new("double[4]"))
+  lgt.fence()
+end
+collectgarbage()
+lgt.fence()"""], lambda out, err, code: code == 0, env={"MALLOC_MMAP_THRESHOLD_": "1", "MALLOC_MMAP_MAX_": "1000000"})
 expect("an unknown option", ["--colour", "red", "-e", "print(1)"],
        lambda out, err, code: "colour" in err and out == "" and code == 1)
 expect("an option without its value", ["--cpus"], lambda out, err, code: "needs a value" in err and code == 1)

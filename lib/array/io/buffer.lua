@@ -43,6 +43,11 @@ ffi.cdef [[
 
 local shared = {} -- [count of users] = the memory they use
 
+-- When Lua ends it first finalises what belongs to the FFI: the counts are gone when the last object that watches
+-- them is finalised.
+local life = { over = false }
+life.ends = ffi.gc(ffi.new("char[1]"), function() life.over = true end)
+
 local function drop_unused()
   for count in lgt.unordered(shared) do
     if count[0] == 1 then shared[count] = nil end -- only the entry itself is left
@@ -53,6 +58,7 @@ end
 local function watch()
   local object = newproxy(true)
   getmetatable(object).__gc = function()
+    if life.over then return end
     drop_unused()
     if lgt.next(shared) then watch() end
   end
@@ -129,8 +135,9 @@ end
 
 -- An array over memory of the FFI, without a copy: ffi.new("double[3][4]") gives a matrix.  Options: dtype, where
 -- the memory's type does not say it; offset, in bytes; count, of elements (needed for a pointer, whose memory the
--- caller keeps alive).  Of a string the bytes are copied.  a:detach() gives the memory back.  On several ranks the
--- memory's contents must be alike on all of them already: fill what malloc returned (ffi.new does) before.
+-- caller keeps alive).  Of a string the bytes are copied.  a:detach() gives the memory back.  Two arrays may be over the
+-- same memory only if neither is written.  On several ranks the memory's contents must be alike on all of them
+-- already: fill what malloc returned (ffi.new does) before.
 ---@param buffer ffi.cdata*|string
 ---@param options {dtype: string?, count: integer?, offset: integer?}?
 ---@return lgt_array
