@@ -135,8 +135,8 @@ end
 
 -- An array over memory of the FFI, without a copy: ffi.new("double[3][4]") gives a matrix.  Options: dtype, where
 -- the memory's type does not say it; offset, in bytes; count, of elements (needed for a pointer, whose memory the
--- caller keeps alive).  Of a string the bytes are copied.  a:detach() gives the memory back.  Two arrays may be over the
--- same memory only if neither is written.  On several ranks the memory's contents must be alike on all of them
+-- caller keeps alive).  Of a string the bytes are copied.  a:detach() gives the memory back.  Two arrays may be over
+-- the same memory only if neither is written.  On several ranks the memory's contents must be alike on all of them
 -- already: fill what malloc returned (ffi.new does) before.
 ---@param buffer ffi.cdata*|string
 ---@param options {dtype: string?, count: integer?, offset: integer?}?
