@@ -21,7 +21,7 @@
  *     peers binder job template offload poison small message moves acquire evict touch exchange exchange_log record room image
  *     image_* stale agree
  *   bind       a plan meets the stores of one window, and becomes tasks
- *     bind work follow point fold shuffle survey rescue attempt side
+ *     bind work follow point fold shuffle survey rescue attempt ahead side
  *   trace      what repeats in the stream of launches is planned once
  *     repeats miner trie manual tracer
  *   ops        what is no loop over elements: tasks with variants in C

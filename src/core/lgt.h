@@ -65,6 +65,8 @@
  *                                         a task each
  *   widen          INT     20    run time microseconds for which domains compute what others do, too, to spare an
  *                                         exchange; 0: never
+ *   overlap        INT     20             microseconds that a message across a network takes: large tasks do meanwhile what
+ *                                         needs none; 0: they wait
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory
  *   skew           SIZE    1M    run time bytes that loops which follow each other row by row touch at once, a share of a
  *                                         core's cache; 0: none do

@@ -572,8 +572,9 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
 -- passes (over memory), passes_following (those among them that follow others row by row), passes_abreast (that run
 -- while others of their task do), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
--- messages_sent, bytes_sent; what tasks need from elsewhere was exchanges_replayed as recorded before, or found out:
--- exchanges_new (for the first time, or after a sweep), exchanges_changed (something else had happened to an array),
+-- messages_sent, bytes_sent, tasks_ahead (that did something before all had come that they read); what tasks need from
+-- elsewhere was exchanges_replayed as recorded before, or found out: exchanges_new (for the first time, or after a
+-- sweep), exchanges_changed (something else had happened to an array),
 -- exchanges_by_data (data says what moves), exchanges_gathered (parts of an array were brought together); of files:
 -- bytes_read, bytes_written.  Of devices: device_tasks, device_kernels, groups_on_host, queue_waits (how often one
 -- queue waits for another), copies_to_devices, copies_from_devices, bytes_to_devices, bytes_from_devices, bytes_staged

@@ -28,7 +28,9 @@ static int64_t n;
 static double *wanted_x, *wanted_y; /* of this rank's half, and of the element behind it */
 
 static bool begin(int64_t elements, const char *check) {
-  if (open_with(&rt, "cpus", "1", "min_tile", "1", "pretend_ranks", "2", "check", check, NULL)) return false;
+  if (open_with(&rt, "cpus", "1", "min_tile", "1", "pretend_ranks", "2", "overlap", "0", "check", check,
+                NULL))
+    return false;
   rt->pretended->send = catch_sent;
   rt->pretended->recv = give_theirs;
   rt->binder.dry = false;

@@ -57,25 +57,41 @@ TEST(one_domain) { copies_what_is_alike("1", 1); }
 TEST(several_domains) { copies_what_is_alike("4", 4); }
 TEST(many_domains) { copies_what_is_alike("64", 64); }
 
+TEST(portions_differ) {
+  lgt_portion a = {LGT_PORTION_AHEAD, 1, {.ndim = 1, .hi = {5}}}, b = a;
+  CHECK(lgt_portion_equal(&a, &b));
+  b.inner.hi[0] = 6;
+  CHECK(!lgt_portion_equal(&a, &b));
+  b = a, b.loop = 2;
+  CHECK(!lgt_portion_equal(&a, &b));
+  b = a, b.what = LGT_PORTION_REST;
+  CHECK(!lgt_portion_equal(&a, &b));
+  a.what = b.what = LGT_PORTION_ALL, b.loop = 2;
+  CHECK(lgt_portion_equal(&a, &b));
+}
+
 /* Instances of other places are others' templates, up to a number for each colour. */
 TEST(the_oldest_places_are_forgotten) {
   enum { COLOURS = 40, PLACES = 12 };
   lgt_plan_notes notes = {0};
   lgt_instance inst = {.rect = {.ndim = 1}}, *at = &inst;
+  lgt_portion some = {.what = LGT_PORTION_REST, .inner = {.ndim = 1}}, others = some;
+  others.inner.hi[0] = 1;
   int64_t live = lgt_mem_live();
   for (int place = 0; place < PLACES; place++)
     for (int c = 0; c < COLOURS; c++) {
       inst.rect.hi[0] = place + 1;
-      lgt_template *t = lgt_template_new(c, &at, 1, 0);
-      CHECK(t && !lgt_template_find(&notes, c, &at, 1));
+      lgt_template *t = lgt_template_new(c, &some, &at, 1, 0);
+      CHECK(t && !lgt_template_find(&notes, c, &some, &at, 1));
       lgt_template_keep(&notes, t);
       lgt_template_release(t);
-      CHECK(lgt_template_find(&notes, c, &at, 1) == t);
+      CHECK(lgt_template_find(&notes, c, &some, &at, 1) == t);
+      CHECK(!lgt_template_find(&notes, c, &others, &at, 1));
     }
   for (int place = 0; place < PLACES; place++)
     for (int c = 0; c < COLOURS; c++) {
       inst.rect.hi[0] = place + 1;
-      if (!lgt_template_find(&notes, c, &at, 1) != (place < PLACES - LGT_TEMPLATES))
+      if (!lgt_template_find(&notes, c, &some, &at, 1) != (place < PLACES - LGT_TEMPLATES))
         FAIL("colour %d, place %d", c, place);
     }
   notes.free_templates(notes.template);
@@ -116,6 +132,7 @@ int main(void) {
   RUN(one_domain);
   RUN(several_domains);
   RUN(many_domains);
+  RUN(portions_differ);
   RUN(the_oldest_places_are_forgotten);
   RUN(planted_mistakes_are_found);
   return check_done();

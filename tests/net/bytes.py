@@ -69,6 +69,26 @@ case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
 case("a stencil in squares sends its halos", stencil(60, 60, (2, 2), 4))
 case("two domains a rank: halos between ranks", stencil(120, 30, (4, 1), 2, 2))
 
+
+def ahead(options, expected):
+    """Tiles that are large enough to do something before the halos come: so many tasks in ten steps, and the same halos."""
+    text = (STENCIL % (400, 120)).replace("sent(", "lgt.flush() lgt.stats_reset() sent(")
+    text += 'print("ahead", lgt.stats().tasks_ahead)'
+
+    def check():
+        got = measured(text, 2, options=("--widen=0", *options))
+        if isinstance(got, str):
+            return got
+        good = [b for b, _ in got["step"]] == halos(402, 122, (2, 1), 2) and got["ahead"] == [(expected,)] * 2
+        return None if good else f"{got}"
+    return check
+
+
+case("across a network a large tile does not wait for its halo", ahead(("--tcp",), 10))
+case("in shared memory it does", ahead((), 0))
+case("as it does where a message takes no time", ahead(("--tcp", "--overlap=0"), 0))
+
+
 def wide_halos(n, m, grid, ranks, turns):
     """The same once for several turns: of the inner points each tile computes others around it, as many in each of the
     dimensions that are cut as there are turns to come, and reads their neighbours, of which those at the edge never change."""

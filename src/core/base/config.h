@@ -56,6 +56,7 @@
   X(INT, trace_longest, "0", 0, 1, "greatest number of launches of a trace; 0: as many as a window has") \
   X(BOOL, mix, "1", 1, 1, "for tests: one task of launches that are cut apart between the same domains; 0: a task each") \
   X(INT, widen, "20", 1, 1, "microseconds for which domains compute what others do, too, to spare an exchange; 0: never") \
+  X(INT, overlap, "20", 0, 0, "microseconds that a message across a network takes: large tasks do meanwhile what needs none; 0: they wait") \
   X(SIZE, between, "8M", 1, 1, "bytes that the loops of one task may leave for one another in memory") \
   X(SIZE, skew, "1M", 1, 1, "bytes that loops which follow each other row by row touch at once, a share of a core's cache; 0: none do") \
   X(SIZE, abreast, "256K", 1, 1, "cost of a loop, as moving so many bytes, that makes it run at once with others of its task; 0: none do") \

@@ -682,6 +682,13 @@ static void report_side(const lgt_attempt *try) {
                    1e6 * (e->host + e->down), 1e6 * (e->device + e->up), 1e6 * (e->down + e->up));
 }
 
+lgt_status lgt_attempt_run_ahead(lgt_attempt *try, const lgt_portion *ahead) {
+  try->points.ahead = ahead;
+  lgt_bound bound = bound_of(try);
+  bound.fallible = true;
+  return lgt_bound_run_ahead(try->binder, &bound);
+}
+
 lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++)

@@ -63,6 +63,8 @@ lgt_status lgt_attempt_acquire_part(lgt_attempt *attempt);
  * must look for failures that tasks brought, and try again.  False: there is nothing more to do. */
 bool lgt_attempt_make_room(lgt_attempt *attempt, bool last);
 void lgt_attempt_release(lgt_attempt *attempt);
+/* Submit what of the group's tasks runs ahead, by local domain (LGT_PORTION_ALL: nothing).  They will do the rest. */
+lgt_status lgt_attempt_run_ahead(lgt_attempt *attempt, const lgt_portion *ahead);
 /* Launch the group's tasks. */
 lgt_status lgt_attempt_run(lgt_attempt *attempt);
 /* From now on the newest contents of `store` are in slot s.  (With several domains the exchange says which domain has which

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bind/ahead.h"
 #include "bind/attempt.h"
 #include "move/evict.h"
 #include "move/exchange.h"
@@ -397,6 +398,17 @@ static lgt_status fail_without_image(lgt_attempt *try, const lgt_call *calls) {
   return LGT_OK;
 }
 
+/* What the group needs from elsewhere; tasks that run do meanwhile what they can. */
+static lgt_status move(lgt_attempt *try, bool runs) {
+  lgt_binder *binder = try->binder;
+  lgt_status status = lgt_exchange_send(&try->exchange);
+  lgt_status ran = runs && !status ? lgt_ahead_run(try) : LGT_OK;
+  binder->overlaps = try->points.ahead != NULL;
+  if (!status) status = lgt_exchange_receive(&try->exchange);
+  binder->overlaps = false;
+  return status ? status : ran;
+}
+
 /* With several, what moves follows from the calls, whether the group can run here or not. */
 static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bool last) {
   lgt_binder *binder = try->binder;
@@ -426,7 +438,7 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   if (!try->touched.fold && binder->peers) /* not even what has to be skipped is known */
     return give_up(try, status, calls);
   if (!status || binder->peers) {
-    lgt_status moved = lgt_exchange_move(&try->exchange);
+    lgt_status moved = move(try, !status && !try->all_poisoned);
     if (!status) status = moved;
   }
   if (status && !binder->peers) lgt_exchange_undo(&try->exchange); /* nobody counts on it */

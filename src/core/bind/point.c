@@ -25,6 +25,7 @@ typedef struct builder {
   lgt_binder *binder;
   const lgt_bound *bound;
   int colour;
+  lgt_portion portion;
   lgt_instance **inst;
   lgt_job *job;
   char *memory; /* what templates copy begins here ... */
@@ -111,18 +112,18 @@ static void put_base(builder *b, const lgt_plan_loop *loop, int a, const lgt_rec
   }
 }
 
-/* The shape of a loop's nest when instances are tiles; NULL when out of memory.  Templates have theirs. */
-static const lgt_nest_shape *tile_shape(builder *b, const lgt_plan_loop *loop) {
+/* The shape of a loop's nest over a tile of its space, when instances are tiles; NULL when out of memory.  Templates have
+ * theirs. */
+static const lgt_nest_shape *tile_shape(builder *b, const lgt_plan_loop *loop, const lgt_rect *tile) {
   const lgt_loop *code = loop->kernel->loop;
-  lgt_rect tile = lgt_group_tile(b->bound->group, loop, b->colour);
   lgt_nest_shape *shape = b->record ? &b->record->shape[b->record->nshape] : &b->job->shape[b->job->nshape];
   *shape = (lgt_nest_shape){.ndim = loop->ndim};
   shape->stride = lgt_mem_zalloc(((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape->stride);
   if (!shape->stride) return NULL;
   if (b->record) b->record->nshape++;
   else b->job->nshape++;
-  for (int d = 0; d < loop->ndim; d++) shape->extent[d] = tile.hi[loop->dim[d]] - tile.lo[loop->dim[d]];
-  for (int a = 0; a < code->naccess; a++) put_base(b, loop, a, &tile, &shape->stride[a * LGT_MAX_DIM]);
+  for (int d = 0; d < loop->ndim; d++) shape->extent[d] = tile->hi[loop->dim[d]] - tile->lo[loop->dim[d]];
+  for (int a = 0; a < code->naccess; a++) put_base(b, loop, a, tile, &shape->stride[a * LGT_MAX_DIM]);
   lgt_nest_shape_finish(
       code, shape, lgt_exec_cpus(b->binder->exec), loop->nnative > 0,
       lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / loop->launch->ncolour));
@@ -159,22 +160,29 @@ static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_inst
 
 /* ---- the memory of a job ------------------------------------------------------------------------------ */
 
+/* A bound of how many nests of one loop there are instead of one. */
+static int most_strips(const builder *b) {
+  return b->portion.what == LGT_PORTION_REST ? 2 * b->portion.inner.ndim : 0;
+}
+
 /* How many of each thing a job of the group has.  Its memory is, one behind the other: what is filled in for each run (the
  * taint, and how much of each instance is written), then what templates copy. */
 typedef struct parts {
   size_t taint, extent, param, loop, call, base, tile;
 } parts;
 
-static parts parts_of(const lgt_plan_group *group) {
-  size_t calls = (size_t)group->nnative;
+static parts parts_of(const builder *b) {
+  const lgt_plan_group *group = b->bound->group;
+  size_t calls = (size_t)group->nnative, strips = (size_t)most_strips(b);
   return (parts){.taint = group->count > 1
                               ? sizeof(struct lgt_job_taint) + (size_t)group->nslot * sizeof(lgt_instance *)
                               : 0,
                  .extent = (size_t)group->nslot,
                  .param = (size_t)group->nparam + calls * LGT_MAX_PARAMS,
-                 .loop = (size_t)group->nloop,
+                 .loop = (size_t)group->nloop + strips,
                  .call = calls,
-                 .base = (size_t)group->naccess,
+                 .base = (size_t)group->naccess +
+                         (strips ? strips * (size_t)group->loop[b->portion.loop].kernel->loop->naccess : 0),
                  .tile = (size_t)group->nnative_arg};
 }
 
@@ -206,17 +214,17 @@ static size_t lay_out(const parts *n, char *memory, builder *b) {
 /* A job of one colour, with room for all its steps. */
 static bool make_job(builder *b, bool here) {
   const lgt_plan_group *group = b->bound->group;
-  parts n = parts_of(group);
+  parts n = parts_of(b);
   void *memory;
-  lgt_job_size size = {.steps = group->nloop,
-                       .shapes = lgt_map_whole(b->binder->map) ? 0 : group->nloop,
+  lgt_job_size size = {.steps = (int)n.loop,
+                       .shapes = lgt_map_whole(b->binder->map) ? 0 : (int)n.loop,
                        .instances = group->nslot,
                        .bytes = lay_out(&n, NULL, b)};
   b->job = lgt_job_new(b->binder, size, here, &memory);
   if (!b->job) return false;
   lay_out(&n, memory, b);
   memset(b->call, 0, n.call * sizeof *b->call); /* of a loop that lacks memory nobody fills them in */
-  b->size = (size_t)((char *)(b->job->task.step + group->nloop) - b->memory);
+  b->size = (size_t)((char *)(b->job->task.step + n.loop) - b->memory);
   if (b->job->taint) {
     struct lgt_job_taint *taint = b->job->taint;
     *taint = (struct lgt_job_taint){group, (lgt_instance **)(taint + 1), b->call, group->nnative};
@@ -338,14 +346,21 @@ static bool joins(const builder *b, const lgt_loop_work *w) {
          is_short(b, &w->nest);
 }
 
-/* A step for a loop's nest, with the calls that go before its blocks. */
-static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work *call, int64_t bytes) {
+/* Of a number that stands for all of a loop, so much is the share of a colour's part. */
+static int64_t part_of(const builder *b, const lgt_plan_loop *loop, int64_t all, double share) {
+  int64_t own = lgt_map_whole(b->binder->map) ? all : all / loop->launch->ncolour;
+  return share == 1 ? own : (int64_t)((double)own * share);
+}
+
+/* A step for a loop's nest over a tile of its space, with the calls that go before its blocks; `share`: of what the loop moves
+ * and costs for the colour. */
+static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, const lgt_rect *tile, lgt_call_work *call,
+                           double share) {
   const lgt_loop *code = loop->kernel->loop;
   bool whole = lgt_map_whole(b->binder->map);
-  const lgt_nest_shape *shape = whole ? whole_shape(b, loop) : tile_shape(b, loop);
+  const lgt_nest_shape *shape = whole ? whole_shape(b, loop) : tile_shape(b, loop, tile);
   if (!shape) return lgt_no_memory_to_launch();
-  for (int p = 0; p < code->nparam; p++)
-    put_param(b, &b->param[p], loop->param_call[p], loop->param_index[p]);
+  int64_t bytes = part_of(b, loop, loop->bytes, share);
   lgt_loop_work *w = b->loop++;
   *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes, 0, 0};
   if (!whole && b->record)
@@ -354,29 +369,63 @@ static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work 
   note_inside(b, &w->nest.param, b->param);
   note_inside(b, &w->call, call);
   b->base += code->naccess;
-  b->param += code->nparam;
   if (b->binder->check) check_nest(&w->nest, loop, b->inst);
   if (joins(b, w)) {
     lgt_work_join(b->job, w);
-    b->abreast++;
+    b->abreast += w[-1].plan != loop; /* its strips are no more passes than one */
   } else {
     lgt_work_add_loop(b->job, w);
     note_step(b);
   }
-  add_cost(b, whole ? loop->cost : loop->cost / loop->launch->ncolour, bytes);
+  add_cost(b, part_of(b, loop, loop->cost, share), bytes);
   return LGT_OK;
+}
+
+/* The parts of a tile of a loop that the job does, and their number. */
+static int parts_of_tile(const builder *b, const lgt_plan_loop *loop, const lgt_rect *tile,
+                         lgt_rect part[2 * LGT_MAX_DIM]) {
+  const lgt_portion *p = &b->portion;
+  bool cut = p->what != LGT_PORTION_ALL && loop == &b->bound->group->loop[p->loop];
+  if (cut && p->what == LGT_PORTION_REST) return lgt_rect_subtract(tile, &p->inner, part);
+  part[0] = cut ? p->inner : *tile;
+  return 1;
+}
+
+static lgt_status add_nests(builder *b, const lgt_plan_loop *loop, const lgt_rect *tile,
+                            lgt_call_work *call) {
+  const lgt_loop *code = loop->kernel->loop;
+  lgt_rect part[2 * LGT_MAX_DIM];
+  int n = parts_of_tile(b, loop, tile, part);
+  lgt_status status = LGT_OK;
+  for (int p = 0; p < code->nparam; p++)
+    put_param(b, &b->param[p], loop->param_call[p], loop->param_index[p]);
+  for (int i = 0; i < n && !status; i++) {
+    double share = b->portion.what == LGT_PORTION_ALL
+                       ? 1
+                       : (double)lgt_rect_size(&part[i]) / (double)lgt_rect_size(tile);
+    status = add_nest(b, loop, &part[i], call, share);
+  }
+  b->param += code->nparam;
+  return status;
+}
+
+/* Is the loop other jobs' work: of another domain, or of another portion of the colour's? */
+static bool is_others(const builder *b, const lgt_plan_loop *loop, const lgt_rect *tile) {
+  const lgt_portion *p = &b->portion;
+  int64_t behind = loop - (b->bound->group->loop + p->loop);
+  return (b->bound->group->mixed && lgt_rect_empty(tile)) || (p->what == LGT_PORTION_AHEAD && behind > 0) ||
+         (p->what == LGT_PORTION_REST && behind < 0);
 }
 
 static lgt_status add_loop(builder *b, const lgt_plan_loop *loop) {
   lgt_call_work *call = b->call;
-  int64_t bytes = lgt_map_whole(b->binder->map) ? loop->bytes : loop->bytes / loop->launch->ncolour;
-  if (b->bound->group->mixed) {
-    lgt_rect tile = lgt_group_tile(b->bound->group, loop, b->colour);
-    if (lgt_rect_empty(&tile)) return LGT_OK; /* others have its work */
-  }
-  if (lgt_bound_lacks(b->bound, loop) >= 0) return LGT_OK;
+  bool whole = lgt_map_whole(b->binder->map);
+  int64_t bytes = whole ? loop->bytes : loop->bytes / loop->launch->ncolour;
+  lgt_rect tile = {.ndim = 0};
+  if (!whole) tile = lgt_group_tile(b->bound->group, loop, b->colour);
+  if (is_others(b, loop, &tile) || lgt_bound_lacks(b->bound, loop) >= 0) return LGT_OK;
   for (int i = 0; i < loop->nnative; i++) add_call(b, loop, &loop->native[i]);
-  if (loop->kernel) return add_nest(b, loop, call, bytes);
+  if (loop->kernel) return add_nests(b, loop, &tile, call);
   add_alone(b, loop, call, bytes);
   return LGT_OK;
 }
@@ -396,10 +445,16 @@ static lgt_status build(builder *b) {
 
 /* ---- from templates --------------------------------------------------------------------------------------- */
 
+static lgt_template *new_record(const builder *b) {
+  const lgt_plan_group *group = b->bound->group;
+  return lgt_template_new(b->colour, &b->portion, b->inst, group->nslot, group->nloop + most_strips(b));
+}
+
 /* With the option `check`: a job that is built anew must be what the template says. */
 static void check_template(const builder *b, const lgt_template *known, bool here) {
-  builder again = {.binder = b->binder, .bound = b->bound, .colour = b->colour, .inst = b->inst};
-  again.record = lgt_template_new(b->colour, b->inst, b->bound->group->nslot, b->bound->group->nloop);
+  builder again = {
+      .binder = b->binder, .bound = b->bound, .colour = b->colour, .portion = b->portion, .inst = b->inst};
+  again.record = new_record(b);
   if (!again.record || !make_job(&again, here)) return lgt_template_release(again.record);
   bool good = !build(&again) && lgt_template_take(again.record, again.job, again.memory, again.size);
   if (good) lgt_verified(lgt_template_verify(known, again.record));
@@ -412,7 +467,7 @@ static lgt_status make_steps(builder *b, bool here) {
   const lgt_plan_group *group = b->bound->group;
   lgt_plan_notes *notes = group->notes;
   bool may = !b->bound->lacks && !group->plan->origin;
-  lgt_template *known = may ? lgt_template_find(notes, b->colour, b->inst, group->nslot) : NULL;
+  lgt_template *known = may ? lgt_template_find(notes, b->colour, &b->portion, b->inst, group->nslot) : NULL;
   if (known) {
     lgt_supply supply = {b->inst, b->bound->param, here ? NULL : b->bound->where};
     if (b->binder->check) check_template(b, known, here);
@@ -422,7 +477,7 @@ static lgt_status make_steps(builder *b, bool here) {
     b->binder->copied++;
     return LGT_OK;
   }
-  if (may) b->record = lgt_template_new(b->colour, b->inst, group->nslot, group->nloop);
+  if (may) b->record = new_record(b);
   lgt_status status = build(b);
   if (status) return lgt_template_release(b->record), status;
   if (b->record && lgt_template_take(b->record, b->job, b->memory, b->size))
@@ -541,16 +596,31 @@ static lgt_memory *place_of(const lgt_plan_group *group, lgt_instance *const *in
   return NULL;
 }
 
-static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
+/* What failed before a job that runs ahead stays failed for the one that does the rest, which finds out what becomes of that. */
+static void pass_poison_on(lgt_task *task) { (void)task; }
+
+static void count(lgt_binder *binder, const builder *b) {
+  bool ahead = b->portion.what == LGT_PORTION_AHEAD;
+  binder->ahead_tasks += ahead;
+  binder->tasks += !ahead;
+  binder->passes += ahead ? 0 : b->bound->group->nloop;
+  binder->moved += b->moved;
+  binder->abreast += b->abreast;
+}
+
+static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour,
+                             const lgt_portion *portion, lgt_instance **inst) {
   const lgt_plan_group *group = bound->group;
   bool here = !bound->poison && runs_here(binder, group, inst);
-  builder b = {.binder = binder, .bound = bound, .colour = colour, .inst = inst};
+  builder b = {.binder = binder, .bound = bound, .colour = colour, .portion = *portion, .inst = inst};
   if (!make_job(&b, here)) return LGT_NO_MEMORY;
   lgt_job *job = b.job;
   lgt_call_work *calls = b.call;
   job->plan = lgt_plan_retain(group->plan);
   job->task.fallible = bound->fallible;
-  job->native = group->nnative > 0;
+  job->ahead = portion->what == LGT_PORTION_AHEAD;
+  job->native = group->nnative > 0 && !job->ahead;
+  if (job->ahead && job->taint) job->task.poison_results = pass_poison_on;
   lgt_status status = make_steps(&b, here);
   if (!status) show_all_rows(&b, calls);
   if (!status && !here) list_touched(binder, group, inst, job);
@@ -562,10 +632,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
     return status;
   }
   if (!place) lgt_follow(binder, job);
-  binder->tasks++;
-  binder->passes += group->nloop;
-  binder->moved += b.moved;
-  binder->abreast += b.abreast;
+  count(binder, &b);
   lgt_point_label(binder, job, bound, "kernel");
   return lgt_job_submit(binder, job);
 }
@@ -650,13 +717,22 @@ void lgt_points_release(lgt_map *map, const lgt_plan_group *group, const lgt_poi
   }
 }
 
+/* What of a point's work its task does, or (`ahead`) the one before that. */
+static lgt_portion portion_of(const lgt_points *points, int point, bool ahead) {
+  lgt_portion portion = {.what = LGT_PORTION_ALL};
+  if (points->ahead) portion = points->ahead[points->point[point].domain];
+  if (portion.what == LGT_PORTION_AHEAD && !ahead) portion.what = LGT_PORTION_REST;
+  return portion;
+}
+
 /* The task of one point.  What its memory lacks goes there before; what it reduced goes where that is folded. */
 static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int point, const lgt_fold *fold,
                             int nfold, lgt_instance **inst) {
   int n = bound->group->nslot, colour = bound->points->point[point].colour;
   const lgt_points *points = bound->points;
+  lgt_portion portion = portion_of(points, point, false);
   if (!points->private && !points->away) /* it works on the domain's instances */
-    return point_task(binder, bound, colour, bound->inst + points->point[point].domain * n);
+    return point_task(binder, bound, colour, &portion, bound->inst + points->point[point].domain * n);
   lgt_instance **away = points->away ? points->away + point * n : NULL;
   lgt_status status =
       nfold ? lgt_fold_clear(binder, bound, fold, nfold, &points->point[point], points->private + point * n)
@@ -668,11 +744,25 @@ static lgt_status run_point(lgt_binder *binder, const lgt_bound *bound, int poin
     status = lgt_copy_submit(binder, &there, 1);
     inst[s] = away[s];
   }
-  if (!status) status = point_task(binder, bound, colour, inst);
+  if (!status) status = point_task(binder, bound, colour, &portion, inst);
   for (int s = 0; away && s < n && !status; s++) {
     if (!away[s] || !bound->fold[s]) continue;
     lgt_copy result = lgt_copy_of(inst[s], away[s], &inst[s]->rect);
     status = lgt_copy_submit(binder, &result, 1);
+  }
+  return status;
+}
+
+lgt_status lgt_bound_run_ahead(lgt_binder *binder, const lgt_bound *bound) {
+  const lgt_points *points = bound->points;
+  int n = bound->group->nslot;
+  lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *inst);
+  lgt_status status = inst ? LGT_OK : lgt_no_memory_to_launch();
+  for (int i = 0; i < points->count && !status; i++) {
+    lgt_portion portion = portion_of(points, i, true);
+    for (int s = 0; s < n; s++) inst[s] = instance_of(bound, points, i, s);
+    if (portion.what == LGT_PORTION_AHEAD)
+      status = point_task(binder, bound, points->point[i].colour, &portion, inst);
   }
   return status;
 }
@@ -682,7 +772,7 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   const lgt_points *points = bound->points;
   int nfold;
   if (lgt_shuffle_is(group)) return lgt_shuffle_begin(binder, bound);
-  if (!points) return point_task(binder, bound, 0, bound->inst);
+  if (!points) return point_task(binder, bound, 0, &(lgt_portion){LGT_PORTION_ALL}, bound->inst);
   lgt_fold *fold = lgt_fold_all(binder, bound, &nfold);
   lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)group->nslot + 1) * sizeof *inst);
   if (!fold || !inst) { /* the other ranks do fold */

@@ -3,7 +3,7 @@
 #ifndef LGT_POINT_H
 #define LGT_POINT_H
 
-#include "move/job.h"
+#include "move/template.h"
 
 /* A colour of this rank, and the local domain that works on the colour. */
 typedef struct lgt_point {
@@ -15,10 +15,11 @@ typedef struct lgt_point {
 typedef struct lgt_points {
   const lgt_point *point; /* borrowed from the group */
   int count;
-  int lacks;              /* a slot for which there is no memory; -1: none */
-  lgt_instance **private; /* what the colour reduces into, which is folded afterwards (fold.h); NULL: nothing is */
-  lgt_instance **away;    /* of devices' tasks, else NULL: copies of numbers, where the task works; of `private`, where that is
+  int lacks;                /* a slot for which there is no memory; -1: none */
+  lgt_instance **private;   /* what the colour reduces into, which is folded afterwards (fold.h); NULL: nothing is */
+  lgt_instance **away;      /* of devices' tasks, else NULL: copies of numbers, where the task works; of `private`, where that is
                              folded */
+  const lgt_portion *ahead; /* by local domain, borrowed: what of its task is submitted ahead (ahead.h); NULL: nothing is */
 } lgt_points;
 
 /* A group with instances for its slots: nslot for each local domain. */
@@ -48,6 +49,9 @@ bool lgt_points_needed(const lgt_plan_group *group);
 
 /* Build and submit the group's tasks, and those that fold what several colours reduced, here and on other ranks. */
 lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound);
+
+/* Submit what of the group's tasks is submitted ahead; lgt_bound_run leaves that out. */
+lgt_status lgt_bound_run_ahead(lgt_binder *binder, const lgt_bound *bound);
 
 /* What the profile says of a task of the group. */
 void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bound, const char *category);

@@ -140,6 +140,9 @@ typedef struct lgt_binder {
   bool strict;                                    /* such a group is refused */
   lgt_side side;                                  /* where groups run that may run on either */
   lgt_outside messaging;                          /* how the executor looks after messages */
+  int message_us;                                 /* microseconds that a message is expected to take; 0: nobody would notice */
+  bool overlaps;                                  /* tasks of the group that is being bound run before what comes for it */
+  int64_t ahead_tasks;                            /* counter: tasks that do before something comes what does not need that */
   uint64_t jitter;                                /* state of random choices, for tests; 0: none */
   bool dry;                                       /* tasks do nothing: for measuring what comes before them */
   bool check;                                     /* verify each kernel's accesses against its slots */

@@ -670,22 +670,42 @@ static lgt_status refresh_parts(lgt_exchange *x) {
   return status;
 }
 
-lgt_status lgt_exchange_move(lgt_exchange *x) {
+static lgt_status carry_out_all(lgt_exchange *x, bool early, bool sends) {
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < x->binder->nmove && !status; i++) {
+    const lgt_move *move = &x->binder->move[i];
+    if (move->early == early && move->sends == sends) status = carry_out(x, move);
+  }
+  return status;
+}
+
+/* What is half done cannot be taken back, and other ranks have gone on. */
+static lgt_status end_moves(const lgt_exchange *x, lgt_status status) {
+  lgt_status flushed = lgt_message_flush(x->binder);
+  if (!status) status = flushed;
+  if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
+  return status;
+}
+
+/* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
+lgt_status lgt_exchange_send(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   bool early = false;
   for (int i = 0; i < x->binder->nmove; i++) early |= x->binder->move[i].early;
-  /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
-  for (int pass = early ? 0 : 2; pass < 4; pass++)
-    for (int i = 0; i < x->binder->nmove && !status; i++) {
-      const lgt_move *move = &x->binder->move[i];
-      if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);
-    }
-  lgt_status flushed = lgt_message_flush(x->binder);
-  if (!status) status = flushed;
-  if (!status && x->split) status = refresh_parts(x);
-  /* What is half done cannot be taken back, and other ranks have gone on. */
-  if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
-  return status;
+  if (early) status = carry_out_all(x, true, true);
+  if (early && !status) status = carry_out_all(x, true, false);
+  if (!status) status = carry_out_all(x, false, true);
+  return end_moves(x, status);
+}
+
+lgt_status lgt_exchange_receive(lgt_exchange *x) {
+  lgt_status status = end_moves(x, carry_out_all(x, false, false));
+  return !status && x->split ? end_moves(x, refresh_parts(x)) : status;
+}
+
+lgt_status lgt_exchange_move(lgt_exchange *x) {
+  lgt_status status = lgt_exchange_send(x);
+  return status ? status : lgt_exchange_receive(x);
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------------- */
@@ -734,26 +754,6 @@ static void tidy(lgt_exchange *x) {
   for (int i = 0; i < x->nstore && lgt_log_on(MAP, 3); i++) lgt_exchange_log_instances(x, x->store[i]);
 }
 
-/* Does lgt_solver_key have none for a write through this view, however much memory there is?  So for one value that several
- * domains compute. */
-static bool never_has_key(const lgt_layout *layout, const lgt_partition *launch) {
-  if (launch->kind != LGT_PARTITION_TILING) return true;
-  return !(layout->flags & LGT_LAYOUT_RESHAPED) && !layout->root_ndim && launch->ncolour > 1;
-}
-
-/* The partition through which a root was last written, after a touch that writes it. */
-static const lgt_partition *key_after(const lgt_binder *binder, const lgt_plan_group *group, lgt_touch *t,
-                                      const lgt_partition *key) {
-  const lgt_plan_call *call = &group->plan->call[t->call];
-  if (t->keyed && t->before == key) return t->after;
-  t->before = key;
-  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[t->arg]);
-  t->after = lgt_solver_key_after(&binder->fuser->solver, layout, &call->space.align[t->arg], call->launch,
-                                  call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, key);
-  t->keyed = t->after || never_has_key(layout, call->launch); /* else there was perhaps no memory for one */
-  return t->after;
-}
-
 /* The touches that write, one after the other. */
 static bool write_all(lgt_exchange *x) {
   for (int i = 0; i < x->group->notes->ntouch; i++) {
@@ -762,7 +762,7 @@ static bool write_all(lgt_exchange *x) {
     if (!t->writes) continue;
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
     if (!lgt_history_written(&x->binder->map->histories, &store->history, what)) return false;
-    store->key = key_after(x->binder, x->group, t, store->key);
+    store->key = lgt_touch_key_after(x->binder, x->group, t, store->key);
     store->written = true;
     store->version = ++x->binder->agreed.versions;
   }

@@ -84,6 +84,10 @@ lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 void lgt_exchange_undo(lgt_exchange *exchange);
 /* Submit the copies and messages.  One for which there is no instance goes without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
+/* The same in two steps.  A task that is submitted between them does not wait for what is received, so it may touch nothing of
+ * that. */
+lgt_status lgt_exchange_send(lgt_exchange *exchange);
+lgt_status lgt_exchange_receive(lgt_exchange *exchange);
 /* Does a local domain lack memory for elements that the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
 /* What happens to the elements of its n-th store, to which some come or none do. */

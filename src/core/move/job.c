@@ -75,9 +75,10 @@ static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   if (extent == LGT_WRITTEN_IN_PART)
     return is_over(inst) ? lgt_depend_overwrite(binder->exec, &job->task, inst)
                          : lgt_depend_write(binder->exec, &job->task, inst);
-  if (inst->overwritten_at != job->position)
+  if (inst->overwritten_at != job->position && !job->ahead) {
     inst->overwritten_by = job->number; /* several colours overwrite it together */
-  inst->overwritten_at = job->position;
+    inst->overwritten_at = job->position;
+  }
   return extent == LGT_RENEWED ? lgt_depend_write(binder->exec, &job->task, inst)
                                : lgt_depend_overwrite(binder->exec, &job->task, inst);
 }

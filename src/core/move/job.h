@@ -21,6 +21,7 @@ struct lgt_job {
   lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
   int nshape;
   bool native;                     /* the task has calls of C, which may fail */
+  bool ahead;                      /* another job does the rest of its work, and has all failures that come to this one */
   bool here;                       /* the task runs at once, on this thread: it waits for nothing */
   uint8_t *extent;                 /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
   struct lgt_job_taint *taint;     /* which results depend on which instances (work.h); NULL: all on all */

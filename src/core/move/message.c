@@ -567,8 +567,8 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
                             int elem) {
   int64_t count = elements(piece, n);
   struct lgt_job_message p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && piece->inst && lgt_instance_on_host(piece->inst) && !piece->runs &&
-                lgt_instance_contiguous(piece->inst, &piece->rect) &&
+  bool direct = n == 1 && !binder->overlaps && piece->inst && lgt_instance_on_host(piece->inst) &&
+                !piece->runs && lgt_instance_contiguous(piece->inst, &piece->rect) &&
                 (p.bytes >= DIRECT || lgt_random_choice(&binder->jitter));
   if (direct) {
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);

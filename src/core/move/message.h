@@ -3,10 +3,11 @@
  * The elements to be sent are packed into a buffer first, and only this buffer waits until the message is on its way:
  * so every task waits for tasks that are earlier in the stream, on whatever rank, and there are no circles.  Received
  * elements go to a buffer, too, so that they can arrive while the instance is still in use; only a large contiguous
- * piece goes to its place at once.  Small messages (small.h), one behind the other, that are all sent from or all received
- * into the same instances are one task, done by the submitting thread: to send them is to pack them and hand them over,
- * and a receive begins when it is listed, before its elements can be unpacked.  The tag of a message is made of the
- * *exchange* to which it belongs (a position in the stream) and its place there, so both sides know the tag.
+ * piece goes to its place at once, if no task runs ahead of it (bind/ahead.h).  Small messages (small.h), one behind the
+ * other, that are all sent from or all received into the same instances are one task, done by the submitting thread: to
+ * send them is to pack them and hand them over, and a receive begins when it is listed, before its elements can be
+ * unpacked.  The tag of a message is made of the *exchange* to which it belongs (a position in the stream) and its place
+ * there, so both sides know the tag.
  *
  * A message is sent whatever happened.  If its elements failed, or there is no memory to send from, the message goes
  * without contents; a message for which the receiver has no memory is received and dropped.  So which messages there

@@ -23,7 +23,9 @@ struct lgt_record {
   past *store;
   lgt_move *move; /* with their pieces from 0 on */
   lgt_piece *piece;
-  lgt_small **small; /* by move: as it goes if it is a small message; NULL: it is none */
+  lgt_small **small;  /* by move: as it goes if it is a small message; NULL: it is none */
+  lgt_portion *ahead; /* by local domain */
+  bool knows_ahead;
   bool *gets;
 };
 
@@ -196,7 +198,9 @@ lgt_record *lgt_record_begin(const lgt_exchange *x) {
   size_t stores = (size_t)x->nstore * sizeof(past), moves = (size_t)binder->nmove * sizeof(lgt_move),
          pieces = (size_t)binder->pieces.count * sizeof(lgt_piece),
          messages = (size_t)binder->nmove * sizeof(lgt_small *),
-         gets = (size_t)binder->map->local * (size_t)x->nstore, size = stores + pieces + moves + messages;
+         ahead = (size_t)binder->map->local * sizeof(lgt_portion),
+         gets = (size_t)binder->map->local * (size_t)x->nstore,
+         size = stores + pieces + moves + messages + ahead;
   for (int i = 0; i < binder->nmove; i++) size += small_size(x, &binder->move[i]);
   lgt_record *r = is_worth_it(x) ? lgt_mem_alloc(sizeof *r + size + gets) : NULL;
   if (!r) return NULL;
@@ -206,7 +210,8 @@ lgt_record *lgt_record_begin(const lgt_exchange *x) {
                     .npiece = binder->pieces.count};
   r->store = (past *)(r + 1);
   r->piece = (lgt_piece *)(r->store + r->nstore);
-  r->small = (lgt_small **)(r->piece + r->npiece);
+  r->ahead = (lgt_portion *)(r->piece + r->npiece);
+  r->small = (lgt_small **)(r->ahead + binder->map->local);
   r->gets = (bool *)(r + 1) + size;
   r->move = (lgt_move *)(r->gets - moves);
   for (int i = 0; i < r->nstore; i++)
@@ -219,6 +224,12 @@ lgt_record *lgt_record_begin(const lgt_exchange *x) {
   memmove(notes->recorded + 1, notes->recorded, (LGT_RECORDS - 1) * sizeof *notes->recorded);
   notes->recorded[0] = r;
   return r;
+}
+
+lgt_portion *lgt_record_ahead(lgt_record *r, bool *known) {
+  *known = r->knows_ahead;
+  r->knows_ahead = true;
+  return r->ahead;
 }
 
 void lgt_record_finish(const lgt_exchange *x, const lgt_record *r) {

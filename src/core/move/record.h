@@ -18,6 +18,7 @@
 #define LGT_RECORD_H
 
 #include "move/exchange.h"
+#include "move/template.h"
 
 /* Are all stores of the group as one of its records has them: their histories and keys, nothing of them elided or failed, and in
  * each domain one instance with room for all that is needed?  So a program's loop finds them, mostly.  Then the exchange is
@@ -33,6 +34,9 @@ bool lgt_record_replay(lgt_exchange *exchange, const lgt_record *record);
  * domains have of them, as mostly: then the record has it ready.  False: nothing has happened. */
 bool lgt_record_carry(const lgt_exchange *exchange, const lgt_record *record, const lgt_move *move, uint64_t tag,
                       lgt_status *status);
+/* Room for what of the task of each local domain runs before what comes (bind/ahead.h), which follows from the group and the
+ * moves alone.  *known: it has been asked for before, and is there. */
+lgt_portion *lgt_record_ahead(lgt_record *record, bool *known);
 /* The exchange has begun without a record: record what it has done so far.  NULL: it is not worth it, or there is
  * no memory. */
 lgt_record *lgt_record_begin(const lgt_exchange *exchange);

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes) {
+lgt_template *lgt_template_new(int colour, const lgt_portion *portion, lgt_instance *const *inst, int nslot,
+                               int shapes) {
   lgt_template *t = lgt_mem_zalloc(sizeof *t);
   if (!t) return NULL;
-  *t = (lgt_template){.refs = 1, .colour = colour, .nslot = nslot};
+  *t = (lgt_template){.refs = 1, .colour = colour, .portion = *portion, .nslot = nslot};
   t->rect = lgt_mem_alloc(((size_t)nslot + 1) * sizeof *t->rect);
   t->shape = lgt_mem_zalloc(((size_t)shapes + 1) * sizeof *t->shape);
   t->failed = !t->rect || !t->shape;
@@ -53,8 +54,14 @@ bool lgt_template_take(lgt_template *t, const lgt_job *job, const char *memory, 
   return true;
 }
 
-static bool is_for(const lgt_template *t, int colour, lgt_instance *const *inst, int nslot) {
-  bool is = t->colour == colour;
+bool lgt_portion_equal(const lgt_portion *a, const lgt_portion *b) {
+  return a->what == b->what &&
+         (a->what == LGT_PORTION_ALL || (a->loop == b->loop && lgt_rect_equal(&a->inner, &b->inner)));
+}
+
+static bool is_for(const lgt_template *t, int colour, const lgt_portion *portion, lgt_instance *const *inst,
+                   int nslot) {
+  bool is = t->colour == colour && lgt_portion_equal(&t->portion, portion);
   for (int s = 0; s < nslot && is; s++)
     is = inst[s] ? lgt_rect_equal(&t->rect[s], &inst[s]->rect) : t->rect[s].ndim < 0;
   return is;
@@ -65,10 +72,11 @@ static lgt_template **list_of(const lgt_plan_notes *notes, int colour) {
   return &notes->template[(uint32_t)colour * 0x9e3779b9u >> 16 & (LGT_TEMPLATE_LISTS - 1)];
 }
 
-lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance *const *inst, int nslot) {
+lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, const lgt_portion *portion,
+                                lgt_instance *const *inst, int nslot) {
   lgt_template **first = notes->template ? list_of(notes, colour) : NULL;
   for (lgt_template **link = first, *t; link && (t = *link); link = &t->next) {
-    if (!is_for(t, colour, inst, nslot)) continue;
+    if (!is_for(t, colour, portion, inst, nslot)) continue;
     *link = t->next;
     t->next = *first;
     return *first = t;

@@ -1,9 +1,10 @@
 /* template.h - jobs that are made by copying.
  *
- * What a job of a group consists of (nests, tiles of calls, parameters, steps) follows from the plan, the colour, and
- * where in their roots the slots' instances lie.  As long as these are alike, two jobs differ in addresses and values
- * alone.  So the first job leaves a *template*: the bytes of its memory, and for each word that depends on the run a
- * *relocation* that says where it comes from.  The next job is a copy of these bytes with the words filled in:
+ * What a job of a group consists of (nests, tiles of calls, parameters, steps) follows from the plan, the colour, the
+ * portion of the colour's work that it does, and where in their roots the slots' instances lie.  As long as these are
+ * alike, two jobs differ in addresses and values alone.  So the first job leaves a *template*: the bytes of its memory,
+ * and for each word that depends on the run a *relocation* that says where it comes from.  The next job is a copy of
+ * these bytes with the words filled in:
  *
  *   INSIDE     an address within the job's own memory
  *   ELEMENT    an address in the memory of a slot's instance, so many bytes behind its beginning
@@ -19,6 +20,19 @@
 #define LGT_TEMPLATE_H
 
 #include "move/job.h"
+
+/* What of the work of a colour a job does. */
+typedef enum lgt_portion_kind {
+  LGT_PORTION_ALL,
+  LGT_PORTION_AHEAD, /* the loops before `loop`, and of that one what is in `inner` (bind/ahead.h) */
+  LGT_PORTION_REST   /* ... and what that leaves */
+} lgt_portion_kind;
+typedef struct lgt_portion {
+  lgt_portion_kind what;
+  int loop;
+  lgt_rect inner; /* of the loop's space */
+} lgt_portion;
+bool lgt_portion_equal(const lgt_portion *a, const lgt_portion *b);
 
 typedef enum lgt_relocated {
   LGT_RELOCATED_INSIDE,
@@ -45,6 +59,7 @@ typedef struct lgt_supply {
 struct lgt_template {
   int refs; /* its list's, and its jobs' */
   int colour;
+  lgt_portion portion;
   int nslot;
   lgt_rect *rect; /* owned, by slot: of its instance; ndim -1: there is none */
   char *bytes;    /* owned; words with relocations are zeros */
@@ -63,14 +78,16 @@ struct lgt_template {
 
 /* A new template with room for so many shapes and one ref, the caller's.  NULL when out of memory, without an error: the job
  * can be built without a template. */
-lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes);
+lgt_template *lgt_template_new(int colour, const lgt_portion *portion, lgt_instance *const *inst, int nslot, int shapes);
 void lgt_template_release(lgt_template *template); /* NULL: do nothing */
 /* The word at an address of the job's memory, which begins at `memory`, is to be relocated. */
 void lgt_template_note(lgt_template *template, const void *memory, const void *word, lgt_relocated how, int from, int64_t offset);
 /* The job is built: take its bytes over.  False when some memory was lacking. */
 bool lgt_template_take(lgt_template *template, const lgt_job *job, const char *memory, size_t size);
-/* The group's template for a colour and instances that lie so; it becomes the newest.  NULL: there is none. */
-lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance *const *inst, int nslot);
+/* The group's template for a portion of a colour's work and instances that lie so; it becomes the newest.  NULL: there is
+ * none. */
+lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, const lgt_portion *portion, lgt_instance *const *inst,
+                                int nslot);
 /* Make it the newest of the group's.  If its colour then has more than LGT_TEMPLATES, the oldest of these goes. */
 enum { LGT_TEMPLATES = 8, LGT_TEMPLATE_LISTS = 32 };
 void lgt_template_keep(lgt_plan_notes *notes, lgt_template *template);

@@ -285,3 +285,22 @@ const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access
   int call = group->items->item[access->item].call;
   return group->notes->touch ? &group->notes->touch[group->plan->call[call].touch + access->arg] : NULL;
 }
+
+/* Does lgt_solver_key have none for a write through this view, however much memory there is?  So for one value that several
+ * domains compute. */
+static bool never_has_key(const lgt_layout *layout, const lgt_partition *launch) {
+  if (launch->kind != LGT_PARTITION_TILING) return true;
+  return !(layout->flags & LGT_LAYOUT_RESHAPED) && !layout->root_ndim && launch->ncolour > 1;
+}
+
+const lgt_partition *lgt_touch_key_after(const lgt_binder *binder, const lgt_plan_group *group, lgt_touch *t,
+                                         const lgt_partition *key) {
+  const lgt_plan_call *call = &group->plan->call[t->call];
+  if (t->keyed && t->before == key) return t->after;
+  t->before = key;
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[t->arg]);
+  t->after = lgt_solver_key_after(&binder->fuser->solver, layout, &call->space.align[t->arg], call->launch,
+                                  call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, key);
+  t->keyed = t->after || never_has_key(layout, call->launch); /* else there was perhaps no memory for one */
+  return t->after;
+}

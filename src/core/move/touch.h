@@ -29,5 +29,8 @@ struct lgt_touch {
 lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group);
 /* The touch of a native call's access; NULL: the group has no touches yet. */
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
+/* The partition through which a root was last written, after a touch that writes it; `key`: before that. */
+const lgt_partition *lgt_touch_key_after(const lgt_binder *binder, const lgt_plan_group *group, lgt_touch *touch,
+                                         const lgt_partition *key);
 
 #endif

@@ -647,13 +647,13 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_from_devices", rt->map.down_bytes},
       {"bytes_staged", staged},         /* of both, through pinned memory, so that nobody waits for the bus */
       {"staging_waits", staging_waits}, /* ... unless that memory was full */
-      {"bytes_handed_over",
-       rt->map.handed_over}, /* memory of devices that was reused while tasks worked on it */
+      {"bytes_handed_over", rt->map.handed_over}, /* memory of devices, reused while tasks worked on it */
       {"bytes_read", rt->file_read},
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
       {"messages_sent", rt->binder.messages},
-      LGT_EXCHANGES_LIST(EXCHANGES) /* which elements move: as recorded, or why not (record.h) */
+      {"tasks_ahead", rt->binder.ahead_tasks}, /* that did something before all had come that they read */
+      LGT_EXCHANGES_LIST(EXCHANGES)            /* which elements move: as recorded, or why not (record.h) */
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
       {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
@@ -679,7 +679,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->binder.queue_waits = rt->map.handed_over = 0;
   for (int m = 1; m < rt->map.nmemory; m++)
     rt->map.memory[m].device->staged_bytes = rt->map.memory[m].device->staging_waits = 0;
-  rt->binder.host_groups = 0;
+  rt->binder.host_groups = rt->binder.ahead_tasks = 0;
   memset(rt->binder.exchanged, 0, sizeof rt->binder.exchanged);
   rt->tracer.stats = (lgt_tracer_stats){0};
   rt->file_read = rt->file_written = 0;

@@ -116,6 +116,13 @@ static void begin_stream(lgt_runtime *rt) {
   lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});
 }
 
+/* What a message takes that crosses a network; between ranks that share memory, nothing to speak of. */
+static int message_us(const lgt_runtime *rt, const lgt_peers *peers) {
+  const lgt_config *config = rt->config;
+  bool near = !peers || (peers == config->peers && !config->tcp && config->local_size == peers->size);
+  return near ? 0 : config->overlap;
+}
+
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   lgt_partitions_init(&rt->partitions);
@@ -135,7 +142,6 @@ static lgt_status init_parts(lgt_runtime *rt) {
   lgt_exec_watch(rt->exec, rt->profile);
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));
-  if (status) return status;
   if (!status) status = lgt_devices_open(rt);
   if (status) return status;
   rt->fuser = (lgt_fuser){.stores = &rt->stores,
@@ -155,6 +161,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .fuser = &rt->fuser,
                             .peers = peers,
                             .profile = rt->profile,
+                            .message_us = message_us(rt, peers),
                             .dry = rt->pretended != NULL,
                             .strict = rt->config->gpu_strict && rt->map.nmemory > 1,
                             .line_text = line_text,
