@@ -238,6 +238,18 @@ check.case("layouts that nobody has are given back", function()
   check.that(divided or lgt.stats().layouts < 70000, lgt.stats().layouts .. " layouts")
 end)
 
+-- Nothing is left out where launches are not fused, or where temporaries are stored: who is dead does not matter.
+check.case("a plan that stores all needs no collection", function()
+  for _, off in ipairs { "fusion", "temporaries" } do
+    lgt.options { [off] = 0 }
+    lgt.stats_reset()
+    check.equal((np.ones(11) * 2 + 1):sum():item(), 33)
+    local s = lgt.stats()
+    lgt.options { [off] = 1 }
+    check.that(s.plans > 0 and s.collections == 0, ("%s: %d plans, %d collections"):format(off, s.plans, s.collections))
+  end
+end)
+
 -- A collection is asked for once a window, and windows grow also where tiles, not the program, end what is fused.  The
 -- last case, as it lets them grow.
 check.case("a stencil in place collects once a window", function()

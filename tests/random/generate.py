@@ -77,6 +77,7 @@ class Generator(Loops):
         self.without = set(without)
         self.extents = {}
         self.machine = None
+        self.ran = None  # a machine like it that has run the statement which was just made
         self.counter = 0
         self.fixed = set()  # names that an enclosing block may not drop
         self.budget = 6 * self.profile.length  # candidate statements
@@ -126,16 +127,22 @@ class Generator(Loops):
             s = make(depth)
             if s is None:
                 return False
-            before = len(self.machine.seen)
-            try:
-                self.machine.step(s, depth)
-            except (Reject, Break):
-                del self.machine.seen[before:]
-                raise
+            if self.ran:
+                self.machine, self.ran = self.ran, None
+            else:
+                self.step(s, depth)
         except (Reject, Break):
             return False
         block.append(s)
         return True
+
+    def step(self, s, depth):
+        before = len(self.machine.seen)
+        try:
+            self.machine.step(s, depth)
+        except (Reject, Break):
+            del self.machine.seen[before:]
+            raise
 
     def name(self, prefix):
         self.counter += 1

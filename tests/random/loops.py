@@ -26,8 +26,8 @@ def moved(block, by, grow):
 
 
 class Loops:
-    """Part of a Generator, which has rng, machine, profile, fixed, statement, emit, pick, number, type_of, other_operand,
-    rebind, read, flush."""
+    """Part of a Generator, which has rng, machine, ran, profile, fixed, statement, emit, pick, number, type_of,
+    other_operand, rebind, read, flush."""
 
     def body(self, depth, count, ends=(), loop=False):
         """A block, written while it runs on a copy of the machine; the copy and the block.  `ends`: makers of what it has
@@ -114,7 +114,9 @@ class Loops:
         for turns in (30, 12, 5, 3):
             s = ["both", turns - self.rng.randint(0, 2), loops[0], turns, loops[1]]
             try:
-                self.machine.clone().step(s, depth)
+                machine = self.machine.clone()
+                machine.step(s, depth)
+                self.ran = machine
                 return s
             except Reject:
                 continue

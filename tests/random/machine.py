@@ -513,7 +513,7 @@ class Machine(Turns):
 
     def clone(self):
         other = Machine(self.extents)
-        roots = {}
+        roots, handles = {}, {}
 
         def copied(x):
             if not isinstance(x, Arr):
@@ -521,7 +521,9 @@ class Machine(Turns):
             r = x.root
             if id(r) not in roots:
                 roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked, r.bad)
-            return Arr(roots[id(r)], x.off, x.shape, x.strides)
+            if id(x) not in handles:  # several names may have one
+                handles[id(x)] = Arr(roots[id(r)], x.off, x.shape, x.strides)
+            return handles[id(x)]
         other.env = {name: copied(x) for name, x in self.env.items()}
         other.rings = {number: [copied(x) for x in ring] for number, ring in self.rings.items()}
         other.turns = list(self.turns)

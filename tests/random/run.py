@@ -275,13 +275,14 @@ def many(args, without):
     folder = tempfile.mkdtemp(prefix="lgt-random-cache-")
     batches = [range(first, min(first + BATCH, args.first + args.count))
                for first in range(args.first, args.first + args.count, BATCH)]
-    tasks = []
+    tasks, sets = [], [parse_config(text) for text in args.set]
     for i, seeds in enumerate(batches):
         if args.stress:
-            configs = matrix(os.path.join(folder, "shared"))
+            configs = matrix(os.path.join(folder, "shared")) * len(sets)
         else:
-            configs = configurations(i, args.first, args.configs, folder, driver_of(args.lgt) is not None)
-        tasks.append((args.lgt, seeds, [with_set(c, parse_config(args.set)) for c in configs], without, args.limit))
+            configs = configurations(i, args.first, args.configs * len(sets), folder, driver_of(args.lgt) is not None)
+        configs = [with_set(c, sets[k * len(sets) // len(configs)]) for k, c in enumerate(configs)]
+        tasks.append((args.lgt, seeds, configs, without, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
         with multiprocessing.Pool(args.jobs) as pool:
@@ -344,7 +345,8 @@ def main():
     parser.add_argument("--count", type=int, default=2000, help="programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--configs", type=int, default=3, help="configurations drawn for each batch")
-    parser.add_argument("--set", default="", help="what every drawn configuration has, as in \"domains=1 compile=0\"")
+    parser.add_argument("--set", action="append", help="what drawn configurations have, as in \"domains=1 compile=0\"; "
+                        "several: so many configurations are drawn for each, and run against one reference")
     parser.add_argument("--limit", type=int, default=900, help="seconds for a batch")
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
     parser.add_argument("--keep", help="folder for failing programs")
@@ -354,7 +356,7 @@ def main():
     parser.add_argument("--config", default="", help="its configuration, as in \"domains=3 min_tile=1 turns=2\"")
     parser.add_argument("--show", type=int, help="print a program")
     args = parser.parse_args()
-    args.lgt = os.path.abspath(args.lgt)
+    args.lgt, args.set = os.path.abspath(args.lgt), args.set or [""]
 
     if args.show is not None:
         program = generate(args.show)

@@ -338,8 +338,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
     bool asked = plan->lessons->wanted[r] || (root->alive && !(plan->lean && root->spare));
-    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !asked &&
-                 root->first_group == root->last_group &&
+    bool elide = root->fresh && lgt_fuser_elides(fuser) && !asked && root->first_group == root->last_group &&
                  (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
   }

@@ -372,6 +372,9 @@ typedef struct lgt_fuser {
   int64_t made, again; /* plans since the last sweep; those of them that had been swept before */
 } lgt_fuser;
 
+/* May plans leave out results that nobody can reach?  Else it does not matter which these are. */
+static inline bool lgt_fuser_elides(const lgt_fuser *fuser) { return fuser->config->fusion && fuser->config->temporaries; }
+
 lgt_status lgt_fuser_init(lgt_fuser *fuser);
 void lgt_fuser_fini(lgt_fuser *fuser);
 /* Forget all plans (the options changed).  They are kept in `retired`, for recipes may need them. */

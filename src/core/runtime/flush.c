@@ -241,7 +241,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     flush->shifted = NULL;
     if (!plan && (status = find_plan(rt, &plan))) return poison_calls(rt, status);
     if (!plan) {
-      if (may_ask && !flush->collected) return ask(rt, LGT_COLLECT_ALL);
+      if (may_ask && !flush->collected && lgt_fuser_elides(&rt->fuser)) return ask(rt, LGT_COLLECT_ALL);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
