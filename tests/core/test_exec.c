@@ -235,6 +235,84 @@ TEST(all_usable_cpus_by_default) {
   lgt_exec_free(NULL);
 }
 
+/* ---- from step to step ------------------------------------------------------------------------------------- */
+
+enum { SHORT_STEPS = 60, SHORT_CHUNKS = 5 };
+
+/* A task that is gone as soon as it is done: its memory is overwritten then, and freed. */
+typedef struct brief {
+  lgt_task task;
+  lgt_step step[SHORT_STEPS];
+  int count[SHORT_STEPS][SHORT_CHUNKS]; /* one more than in any chunk of the step before */
+} brief;
+
+static lgt_status add_one(lgt_step *step, int chunk) {
+  brief *b = step->data;
+  int at = (int)(step - b->step), most = 0;
+  for (int c = 0; at && c < b->step[at - 1].nchunk; c++)
+    if (b->count[at - 1][c] > most) most = b->count[at - 1][c];
+  b->count[at][chunk] += most + 1;
+  return LGT_OK;
+}
+
+static brief *brief_new(lgt_exec *exec) {
+  brief *b = calloc(1, sizeof *b);
+  for (int s = 0; s < SHORT_STEPS; s++)
+    b->step[s] = (lgt_step){1 + random_below(SHORT_CHUNKS), NULL, add_one, NULL, NULL, b};
+  b->task.step = b->step, b->task.nstep = SHORT_STEPS, b->task.cost = 1 << 30;
+  lgt_task_init(&b->task);
+  lgt_exec_submit(exec, &b->task);
+  return b;
+}
+
+static void brief_end(lgt_exec *exec, brief *b) {
+  lgt_exec_wait(exec, &b->task);
+  for (int s = 0; s < SHORT_STEPS; s++)
+    for (int c = 0; c < b->step[s].nchunk; c++) CHECK_EQ(b->count[s][c], s + 1);
+  lgt_exec_forget(&b->task);
+  memset(b, 0xa5, sizeof *b);
+  free(b);
+}
+
+TEST(steps_follow_one_another_and_a_done_task_is_let_go) {
+  lgt_exec *exec;
+  CHECK(!lgt_exec_new(4, &exec));
+  for (int round = 0; round < 400 && !check_failed; round++) {
+    brief *first = brief_new(exec), *second = brief_new(exec);
+    brief_end(exec, round % 2 ? first : second);
+    brief_end(exec, round % 2 ? second : first);
+  }
+  lgt_exec_free(exec);
+}
+
+/* Steps of a single chunk stay with the thread that has done the one before, although others look for work. */
+static atomic_int changes;
+static pthread_t at_work;
+static lgt_status note_thread(lgt_step *step, int chunk) {
+  (void)chunk;
+  if (step->data && !pthread_equal(at_work, pthread_self())) atomic_fetch_add(&changes, 1);
+  at_work = pthread_self();
+  for (int i = 0; i < 100; i++) __builtin_ia32_pause();
+  return LGT_OK;
+}
+
+TEST(a_thread_goes_through_steps_of_one_chunk) {
+  lgt_exec *exec;
+  CHECK(!lgt_exec_new(4, &exec));
+  for (int round = 0; round < 50; round++) {
+    lgt_step step[SHORT_STEPS];
+    for (int s = 0; s < SHORT_STEPS; s++)
+      step[s] = (lgt_step){1, NULL, note_thread, NULL, NULL, s ? step : NULL};
+    lgt_task task = {.step = step, .nstep = SHORT_STEPS, .cost = 1 << 30};
+    lgt_task_init(&task);
+    lgt_exec_submit(exec, &task);
+    lgt_exec_wait(exec, &task);
+    lgt_exec_forget(&task);
+  }
+  CHECK_EQ(atomic_load(&changes), 0);
+  lgt_exec_free(exec);
+}
+
 /* ---- interruption ---------------------------------------------------------------------------------------- */
 
 static lgt_exec *interrupted_exec;
@@ -276,6 +354,32 @@ static void a_wait_is_interrupted(void) {
   lgt_exec_free(interrupted_exec);
 }
 
+/* The waiting thread leaves a task on which it works itself after the chunk in which it is interrupted. */
+static int chunks_run;
+static lgt_status interrupt(lgt_step *step, int chunk) {
+  (void)step, (void)chunk;
+  chunks_run++;
+  lgt_exec_interrupt(interrupted_exec, true);
+  return LGT_OK;
+}
+
+TEST(an_interrupt_leaves_the_other_chunks) {
+  CHECK(!lgt_exec_new(1, &interrupted_exec));
+  lgt_step step[3];
+  for (int s = 0; s < 3; s++) step[s] = (lgt_step){1 + s % 2, NULL, interrupt, NULL, NULL, NULL};
+  lgt_task task = {.step = step, .nstep = 3, .cost = 1 << 30};
+  lgt_task_init(&task);
+  lgt_exec_submit(interrupted_exec, &task);
+  for (int n = 1; n <= 4; n++) {
+    CHECK_EQ(lgt_exec_look(interrupted_exec, &task), n == 4);
+    CHECK_EQ(chunks_run, n);
+    lgt_exec_interrupt(interrupted_exec, false);
+  }
+  CHECK(lgt_task_done(&task));
+  lgt_exec_forget(&task);
+  lgt_exec_free(interrupted_exec);
+}
+
 int main(void) {
   RUN(a_wait_is_interrupted);
   RUN(one_thread);
@@ -287,5 +391,8 @@ int main(void) {
   RUN(the_waiting_thread_works_too);
   RUN(a_task_without_steps_is_done);
   RUN(all_usable_cpus_by_default);
+  RUN(steps_follow_one_another_and_a_done_task_is_let_go);
+  RUN(a_thread_goes_through_steps_of_one_chunk);
+  RUN(an_interrupt_leaves_the_other_chunks);
   return check_done();
 }

@@ -1,9 +1,20 @@
 /* exec.c - the scheduler.  See exec.h for what it does and what the lock protects.
  *
- * One mutex and one list of ready tasks: chunks are large (tens of microseconds), tasks that are
- * small run where they are submitted, so the lock is taken rarely and finer schemes would only be
- * harder to trust.  An idle worker spins for a short while before it sleeps, because waking a thread
- * costs more than a typical gap between tasks.
+ * One mutex, and one list of the tasks that run: those that have begun and are not done.  A thread that looks for work takes
+ * the mutex and then a chunk of the first task in the list that has one to take.  From there on it goes without the mutex,
+ * chunk by chunk, for chunks may take less than a microsecond:
+ *
+ * - To take a chunk is to add one to `place`, which has the step, too: who gets a number beyond the step's chunks got none.
+ * - The next chunk is taken before the last one is counted as finished in `left`.  So whoever touches a task without the mutex
+ *   has a chunk that is not finished, and the task is there; with the mutex, the task is there because it is in the list.
+ * - Who finishes the last chunk of a step goes on alone to the next step that has chunks, takes the first of these, and offers
+ *   the others by `left` and then `place`.  So one thread does steps of a single chunk one behind the other, and nobody else
+ *   hears of them.
+ *
+ * `offered` counts how often there was something to take.  Threads without work watch it.  An idle worker spins for a short
+ * while before it sleeps, because waking a thread costs more than a typical gap between tasks.  Who is about to sleep says so in
+ * `sleeping` or `waiting` and then looks at `offered` once more; who offers adds to `offered` and then looks for sleepers: one
+ * of the two sees the other (all of these accesses are sequentially consistent).
  */
 #include "exec/exec.h"
 
@@ -17,10 +28,12 @@ enum { SPINS = 2000 };
 
 struct lgt_exec {
   pthread_mutex_t lock;
-  pthread_cond_t work;     /* a task became ready, or has more chunks */
+  pthread_cond_t work;     /* there are chunks to take */
   pthread_cond_t finished; /* a task is done, or there is work for the thread that waits for one */
-  lgt_task *head, *tail;   /* ready tasks that have chunks to take */
-  int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
+  lgt_task *head, *tail;   /* tasks that run */
+  atomic_int sleeping;     /* workers in `work`; written with the lock, as the next one */
+  atomic_int waiting;      /* the submitting thread, if it is in `finished`; it works, too */
+  atomic_uint offered;     /* times that there were chunks to take; any thread */
   int started;             /* workers */
   bool stop;
   const lgt_outside *outside[LGT_MOST_OUTSIDE]; /* borrowed; sealed before the first task, as the next ones */
@@ -30,7 +43,6 @@ struct lgt_exec {
   atomic_int stirred;         /* times that something outside happened */
   lgt_task *ready;            /* outside tasks to begin */
   atomic_int nready;          /* their number; read without the lock as a hint */
-  atomic_int available;       /* length of the list; read without the lock as a hint */
   atomic_int completed;       /* tasks, ever; a hint for waiting threads */
   atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
   pthread_t *thread;          /* owned */
@@ -45,8 +57,13 @@ struct lgt_exec {
 
 /* The submitting thread may sleep for messages, which no condition ends. */
 static void wake_submitter(lgt_exec *exec) {
-  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+  if (atomic_load(&exec->waiting)) pthread_cond_broadcast(&exec->finished);
   if (exec->sleeper) exec->sleeper->wake(exec->sleeper->context);
+}
+
+static void wake_all(lgt_exec *exec) {
+  if (atomic_load(&exec->sleeping)) pthread_cond_broadcast(&exec->work);
+  wake_submitter(exec);
 }
 
 static void list_add(lgt_exec *exec, lgt_task *task) {
@@ -55,16 +72,16 @@ static void list_add(lgt_exec *exec, lgt_task *task) {
   if (exec->tail) exec->tail->next = task;
   else exec->head = task;
   exec->tail = task;
-  atomic_fetch_add_explicit(&exec->available, 1, memory_order_relaxed);
-  if (exec->sleeping) pthread_cond_broadcast(&exec->work);
-  wake_submitter(exec);
 }
 
-static void list_remove_head(lgt_exec *exec) {
-  exec->head->listed = false;
-  exec->head = exec->head->next;
-  if (!exec->head) exec->tail = NULL;
-  atomic_fetch_sub_explicit(&exec->available, 1, memory_order_relaxed);
+/* It is near the head: threads work on the first tasks that have chunks to take. */
+static void list_remove(lgt_exec *exec, lgt_task *task) {
+  lgt_task *before = NULL;
+  for (lgt_task *t = exec->head; t != task; t = t->next) before = t;
+  if (before) before->next = task->next;
+  else exec->head = task->next;
+  if (exec->tail == task) exec->tail = before;
+  task->listed = false;
 }
 
 static void fail(lgt_task *task, lgt_status status, const char *message) {
@@ -138,39 +155,48 @@ static void complete(lgt_exec *exec, lgt_task *task) {
     else if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
+  if (task->listed) list_remove(exec, task);
   atomic_store_explicit(&task->done, true, memory_order_release);
   atomic_fetch_add_explicit(&exec->completed, 1, memory_order_release);
   wake_submitter(exec);
 }
 
-/* Begin the task's next step, or complete it.  begin() may allocate but never waits, so it is called
- * under the lock. */
-static void advance(lgt_exec *exec, lgt_task *task) {
-  while (task->at < task->nstep && !task->status) {
-    lgt_step *step = &task->step[task->at];
+/* The first step from `at` on that has chunks; -1 if there is none, or the task has failed.  Nobody else works on the task.
+ * begin() may allocate but never waits: it may be called with the lock. */
+static int next_step(lgt_task *task, int at) {
+  for (; at < task->nstep && !task->status; at++) {
+    lgt_step *step = &task->step[at];
     lgt_status status = step->begin ? step->begin(step) : LGT_OK;
-    if (status) {
-      fail(task, status, lgt_message());
-      if (step->end) step->end(step);
-      break;
-    }
-    task->next_chunk = 0;
-    task->left = step->nchunk;
-    if (task->left > 0) {
-      list_add(exec, task);
-      return;
-    }
+    if (status) fail(task, status, lgt_message());
+    else if (step->nchunk > 0) return at;
     if (step->end) step->end(step);
-    task->at++;
   }
-  complete(exec, task);
+  return -1;
+}
+
+/* From now on others may take chunks of the step, from the first that is not `taken`, and finish the task if none is. */
+static void offer(lgt_task *task, int at, int taken) {
+  atomic_store_explicit(&task->left, task->step[at].nchunk, memory_order_relaxed);
+  atomic_store_explicit(&task->place, (unsigned long long)at << 32 | (unsigned)taken, memory_order_release);
+}
+
+/* Begin the task, or complete it. */
+static void begin(lgt_exec *exec, lgt_task *task) {
+  int at = next_step(task, 0);
+  if (at < 0) {
+    complete(exec, task);
+    return;
+  }
+  offer(task, at, 0);
+  list_add(exec, task);
+  atomic_fetch_add(&exec->offered, 1);
+  wake_all(exec);
 }
 
 static void start(lgt_exec *exec, lgt_task *task) {
-  task->at = 0;
   if (!task->outside) {
     if (task->poison) task->poison_results(task);
-    advance(exec, task);
+    begin(exec, task);
     return;
   }
   task->next = exec->ready;
@@ -179,7 +205,8 @@ static void start(lgt_exec *exec, lgt_task *task) {
   wake_submitter(exec);
 }
 
-/* Without the lock. */
+/* ---- without the lock ------------------------------------------------------------------------------ */
+
 static lgt_status run_chunk(const lgt_exec *exec, const lgt_task *task, lgt_step *step, int chunk) {
   if (__builtin_expect(!exec->profile, 1)) return step->run(step, chunk);
   char more[128] = "";
@@ -192,23 +219,76 @@ static lgt_status run_chunk(const lgt_exec *exec, const lgt_task *task, lgt_step
   return status;
 }
 
-/* Take a chunk of the first ready task and run it; false if there is none.  Drops and retakes the lock. */
-static bool work_once(lgt_exec *exec) {
-  lgt_task *task = exec->head;
-  if (!task) return false;
-  lgt_step *step = &task->step[task->at];
-  int chunk = task->next_chunk++;
-  if (task->next_chunk == step->nchunk) list_remove_head(exec);
-  bool skip = task->status != LGT_OK;
-  pthread_mutex_unlock(&exec->lock);
-  lgt_status status = skip ? LGT_OK : run_chunk(exec, task, step, chunk);
+/* Take a chunk of the task's current step; -1: others have all of them.  The task must be in the list, seen with the lock, or the
+ * caller must have a chunk that is not finished. */
+static int take(lgt_task *task, int *at) {
+  unsigned long long place = atomic_load_explicit(&task->place, memory_order_acquire);
+  if ((int)(unsigned)place >= task->step[place >> 32].nchunk) return -1;
+  place = atomic_fetch_add_explicit(&task->place, 1, memory_order_acquire);
+  int chunk = (int)(unsigned)place;
+  *at = (int)(place >> 32);
+  return chunk < task->step[*at].nchunk ? chunk : -1;
+}
+
+/* When the submitting thread leaves a task. */
+typedef struct errand {
+  lgt_task *until; /* this one is done; NULL: after one chunk */
+  bool may_stop;   /* when interrupted */
+} errand;
+
+static bool is_over(lgt_exec *exec, const errand *e) {
+  if (!e) return false;
+  return !e->until || exec->noutside || lgt_task_done(e->until) ||
+         (e->may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed));
+}
+
+/* Run a chunk that was taken, and others of the task, as long as there are some. */
+static void work_on(lgt_exec *exec, lgt_task *task, int at, int chunk, const errand *e) {
+  for (;;) {
+    lgt_step *step = &task->step[at];
+    lgt_status status = run_chunk(exec, task, step, chunk);
+    if (status) {
+      pthread_mutex_lock(&exec->lock);
+      fail_chunk(task, chunk, status, lgt_message());
+      pthread_mutex_unlock(&exec->lock);
+    }
+    bool leave = is_over(exec, e);
+    chunk = leave ? -1 : take(task, &at);
+    if (atomic_fetch_sub_explicit(&task->left, 1, memory_order_acq_rel) > 1) {
+      if (chunk < 0) return;
+      continue;
+    }
+    if (step->end) step->end(step);
+    at = next_step(task, at + 1);
+    if (at < 0) break;
+    chunk = 0;
+    bool alone = !leave && task->step[at].nchunk == 1;
+    offer(task, at, !leave);
+    if (alone) continue;
+    atomic_fetch_add(&exec->offered, 1);
+    if (atomic_load(&exec->sleeping) || atomic_load(&exec->waiting) || exec->sleeper) {
+      pthread_mutex_lock(&exec->lock);
+      wake_all(exec);
+      pthread_mutex_unlock(&exec->lock);
+    }
+    if (leave) return;
+  }
   pthread_mutex_lock(&exec->lock);
-  if (status) fail_chunk(task, chunk, status, lgt_message());
-  if (--task->left > 0) return true;
-  if (step->end) step->end(step);
-  task->at++;
-  advance(exec, task);
-  return true;
+  complete(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+}
+
+/* Work on the first task that has a chunk to take; false if there is none.  Drops and retakes the lock. */
+static bool work_once(lgt_exec *exec, const errand *e) {
+  for (lgt_task *task = exec->head; task; task = task->next) {
+    int at, chunk = take(task, &at);
+    if (chunk < 0) continue;
+    pthread_mutex_unlock(&exec->lock);
+    work_on(exec, task, at, chunk, e);
+    pthread_mutex_lock(&exec->lock);
+    return true;
+  }
+  return false;
 }
 
 /* ---- workers --------------------------------------------------------------------------------------- */
@@ -218,17 +298,18 @@ static void *worker(void *argument) {
   pthread_mutex_lock(&exec->lock);
   lgt_profile_enter(++exec->started);
   while (!exec->stop) {
-    if (work_once(exec)) continue;
+    unsigned seen = atomic_load(&exec->offered);
+    if (work_once(exec, NULL)) continue;
     pthread_mutex_unlock(&exec->lock);
-    for (int i = 0; i < SPINS && !atomic_load_explicit(&exec->available, memory_order_relaxed); i++) {
+    for (int i = 0; i < SPINS && atomic_load(&exec->offered) == seen; i++) {
       if (i % 64 == 63) sched_yield();
       __builtin_ia32_pause();
     }
     pthread_mutex_lock(&exec->lock);
-    if (exec->head || exec->stop) continue;
-    exec->sleeping++;
-    pthread_cond_wait(&exec->work, &exec->lock);
-    exec->sleeping--;
+    if (exec->stop || atomic_load(&exec->offered) != seen) continue;
+    atomic_fetch_add(&exec->sleeping, 1);
+    if (atomic_load(&exec->offered) == seen) pthread_cond_wait(&exec->work, &exec->lock);
+    atomic_fetch_sub(&exec->sleeping, 1);
   }
   pthread_mutex_unlock(&exec->lock);
   return NULL;
@@ -484,28 +565,41 @@ static void alert_outside(const lgt_exec *exec, lgt_task *task) {
 /* Is there anything to do but sleep? */
 typedef struct wait_state {
   lgt_exec *exec;
-  int seen;      /* tasks completed when there was nothing to do ... */
-  int stirred;   /* ... and what had happened outside */
-  bool may_stop; /* when interrupted */
+  errand errand;
+  int seen;         /* tasks completed when there was nothing to do, ... */
+  int stirred;      /* ... what had happened outside, ... */
+  unsigned offered; /* ... and before one looked for chunks */
 } wait_state;
 
 static bool stirs(void *context) {
   const wait_state *w = context;
-  return atomic_load_explicit(&w->exec->available, memory_order_relaxed) ||
+  return atomic_load(&w->exec->offered) != w->offered ||
          atomic_load_explicit(&w->exec->nready, memory_order_relaxed) ||
          atomic_load_explicit(&w->exec->completed, memory_order_acquire) != w->seen ||
          atomic_load_explicit(&w->exec->stirred, memory_order_acquire) != w->stirred ||
-         (w->may_stop && atomic_load_explicit(&w->exec->interrupted, memory_order_relaxed));
+         (w->errand.may_stop && atomic_load_explicit(&w->exec->interrupted, memory_order_relaxed));
+}
+
+/* With the lock: until a task is done, there are chunks to take, or a millisecond has passed. */
+static void sleep_a_little(lgt_exec *exec, wait_state *w) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 1000000;
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  atomic_fetch_add(&exec->waiting, 1);
+  if (!stirs(w)) pthread_cond_timedwait(&exec->finished, &exec->lock, &until);
+  atomic_fetch_sub(&exec->waiting, 1);
 }
 
 /* Works until the task is done, or the executor is interrupted if `may_stop`: a handler cannot signal a
  * condition, but nothing here sleeps for longer than a millisecond. */
 static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
-  wait_state w = {exec, 0, 0, may_stop};
+  wait_state w = {.exec = exec, .errand = {task, may_stop}};
   pthread_mutex_lock(&exec->lock);
   while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
     if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
-    bool worked = work_once(exec);
+    w.offered = atomic_load(&exec->offered);
+    bool worked = work_once(exec, &w.errand);
     w.seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
     w.stirred = atomic_load_explicit(&exec->stirred, memory_order_acquire);
     if (worked && !exec->noutside) continue;
@@ -520,14 +614,7 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
     const lgt_outside *sleeper = exec->sleeper;
     if (sleeper && !worked && !moved && !stirs(&w)) sleeper->sleep(sleeper->context, stirs, &w);
     pthread_mutex_lock(&exec->lock);
-    if (sleeper || worked || stirs(&w)) continue;
-    exec->waiting++;
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 1000000;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    pthread_cond_timedwait(&exec->finished, &exec->lock, &until);
-    exec->waiting--;
+    if (!sleeper && !worked && !stirs(&w)) sleep_a_little(exec, &w);
   }
   pthread_mutex_unlock(&exec->lock);
 }
@@ -547,7 +634,8 @@ static void wait_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
 
 bool lgt_exec_help(lgt_exec *exec) {
   pthread_mutex_lock(&exec->lock);
-  bool worked = work_once(exec);
+  const errand chunk = {NULL, false};
+  bool worked = work_once(exec, &chunk);
   pthread_mutex_unlock(&exec->lock);
   bool moved = progress_outside(exec);
   return worked || moved;

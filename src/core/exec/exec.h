@@ -22,7 +22,8 @@
  *
  * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
  * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
- * so that the submitting thread may poll it without.
+ * so that the submitting thread may poll it without.  From chunk to chunk and from step to step of a task threads go without
+ * the lock: exec.c says how.
  */
 #ifndef LGT_EXEC_H
 #define LGT_EXEC_H
@@ -79,19 +80,20 @@ typedef struct lgt_task {
   int64_t cost;    /* bytes or so; see LGT_INLINE_COST */
   lgt_label label; /* for the profile, if there is one */
 
-  struct lgt_task *next;    /* L: in the ready list */
-  bool listed;              /* L */
-  int ordered;              /* edges that lead here; the submitting thread's */
-  int pending;              /* L: tasks to wait for, and 1 until submission */
-  int followed;             /* L: tasks that are enqueued and not done, behind which this one's work is */
-  bool enqueued;            /* L: see above */
-  bool watched;             /* L: a task waits for its end that does not follow it */
-  int at, next_chunk, left; /* L: current step, first chunk not taken, chunks not finished */
-  lgt_edge *successor;      /* L; owned, unless they are the `few` below */
+  struct lgt_task *next; /* L: in the list of tasks that run, or of outside tasks that are ready */
+  bool listed;           /* L: in the former */
+  int ordered;           /* edges that lead here; the submitting thread's */
+  int pending;           /* L: tasks to wait for, and 1 until submission */
+  int followed;          /* L: tasks that are enqueued and not done, behind which this one's work is */
+  bool enqueued;         /* L: see above */
+  bool watched;          /* L: a task waits for its end that does not follow it */
+  atomic_ullong place;   /* the current step, times 2^32, and the first of its chunks that nobody has taken */
+  atomic_int left;       /* chunks of that step which are not finished */
+  lgt_edge *successor;   /* L; owned, unless they are the `few` below */
   int nsuccessor, successor_room;
   lgt_edge few[LGT_FEW_EDGES];
   lgt_poison *poison; /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
-  lgt_status status;  /* L: the failure of the first chunk that failed */
+  lgt_status status;  /* L while chunks run: the failure of the first one that failed */
   int failed;         /* L: the number of that chunk */
   char *message;      /* L, owned */
   bool poisoned;      /* L: the failure is a predecessor's, or another rank's */
