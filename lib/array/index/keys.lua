@@ -22,6 +22,7 @@ local np, methods, getters, setters = core.np, core.methods, core.getters, core.
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, entries, type = ffi.istype, lgt.next, lgt.entries, type
+local WHOLE = native.whole
 local clear = require "table.clear"
 local bit = require "bit"
 local band = bit.band
@@ -497,12 +498,17 @@ local function set_masked(a, mask, x)
   return (ufunc.inplace_number_where(MASKED, a, mask, x))
 end
 
--- Positions and ranges; false for what needs more thought.
+-- Positions and ranges; false for what needs more thought.  A number goes into an element at once, where all that was
+-- launched has run: loops over elements look at some and write others.
 local function set_entries(a, key, count, value)
   local of = core.layout_of(a, "assignment")
   local layout = take_entries(of, key, count)
   if layout == 0 then return false end
   core.check_writable(a, "assignment")
+  if WHOLE and type(value) == "number" and layouts[layout].ndim == 0 then
+    core.check_assigned(a, value)
+    if C.lgt_element_put(rt, a.id, layout, value) ~= 0 then return true end
+  end
   local view = alias(a, layout)
   core.assign(view.id, layout, value)
   free(view)

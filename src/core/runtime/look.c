@@ -137,9 +137,7 @@ lgt_status lgt_look_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect
   return status;
 }
 
-/* The instance that has a store's newest elements, if these are there already: nothing is left to be launched or in flight, and
- * they have not failed.  NULL: there may be something to do, or to tell. */
-static lgt_instance *there_already(const lgt_runtime *rt, const lgt_store *store) {
+lgt_instance *lgt_look_there(const lgt_runtime *rt, const lgt_store *store) {
   const lgt_replica *replica = store->replica;
   bool still = lgt_map_still(&rt->map) && !rt->binder.peers && !rt->profile;
   if (!still || !replica || !replica->inst || !lgt_runtime_idle(rt) || rt->binder.first) return NULL;
@@ -154,7 +152,7 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
   lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  lgt_instance *there = access <= LGT_LOOK_PEEK ? there_already(rt, store) : NULL;
+  lgt_instance *there = access <= LGT_LOOK_PEEK ? lgt_look_there(rt, store) : NULL;
   if (there) {
     *inst = lgt_instance_retain(there);
     return lgt_runtime_settle(rt); /* sweeps the layouts of views through which much has been looked at */

@@ -9,6 +9,9 @@
  * be read or written through a pointer. */
 typedef enum lgt_look { LGT_LOOK_TRY, LGT_LOOK_PEEK, LGT_LOOK_READ, LGT_LOOK_WRITE, LGT_LOOK_READ_WRITE } lgt_look;
 
+/* The instance that has a store's newest elements, if these are there already: nothing is left to be launched or in flight, and
+ * they have not failed.  NULL: there may be something to do, or to tell.  Borrowed. */
+lgt_instance *lgt_look_there(const lgt_runtime *rt, const lgt_store *store);
 /* The elements of a rect of a store, with nothing in flight on them.  *out: a ref. */
 lgt_status lgt_look_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access, lgt_instance **out);
 /* The same for a part of a view, in the view's coordinates; NULL: all of it. */
