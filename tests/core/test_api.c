@@ -493,6 +493,37 @@ TEST(impossible_launches_are_refused) {
   lgt_close(rt);
 }
 
+/* A launch like one that was found good differs from it in its arrays, and may be bad. */
+TEST(launches_alike_are_refused_too) {
+  open_plain();
+  int add = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), two = kind_of(rt, LGT_FLOAT64, "a2 =0 a2 =1");
+  int task = native_kind(rt, "task", "wr", "align(0.0,1.0)", do_nothing);
+  lgt_id x = counting(N), y = vector(N), z = vector(N), w = vector(N);
+  lgt_id low = slice_of(rt, y, 0, 0, N / 2 + 1, 1), high = slice_of(rt, y, 0, N / 2 - 1, N / 2 + 1, 1);
+  for (int turn = 0; turn < 3; turn++) {
+    CHECK(!launch(rt, add, 3, y, x, z) && !launch(rt, add, 3, z, y, y) && !launch(rt, add, 3, y, y, y));
+    CHECK(!launch(rt, two, 3, y, z, x));
+    REFUSED(launch(rt, two, 3, y, y, x), LGT_BAD_ARGUMENT, "overlaps argument 2");
+    CHECK(!launch(rt, task, 2, low, slice_of(rt, x, 0, N / 2 - 1, N / 2 + 1, 1)));
+    REFUSED(launch(rt, task, 2, low, high), LGT_BAD_ARGUMENT, "overlaps argument 2");
+    REFUSED(launch(rt, add, 3, y, x, 0), LGT_BAD_ARGUMENT, "argument 3: array handle 0 is not in use");
+    REFUSED(launch(rt, add, 3, y, x, 1 << 30), LGT_BAD_ARGUMENT, "is not in use");
+    REFUSED(launch(rt, add, 2, y, x), LGT_BAD_ARGUMENT, "takes 3 arguments, 2 were given");
+    REFUSED(launch(rt, add, 3, y, x, array_of(rt, LGT_FLOAT32, 1, (int64_t[]){N})), LGT_BAD_DTYPE,
+            "it is float32");
+  }
+  lgt_id some[400];
+  for (int i = 0; i < 400; i++) some[i] = vector(2 + i);
+  for (int i = 0; i < 400; i++) CHECK(!launch(rt, add, 3, some[i], some[i], some[i]));
+  for (int i = 0; i < 399 && !check_failed; i++)
+    REFUSED(launch(rt, add, 3, some[i], some[i], some[i + 1]), LGT_BAD_SHAPE, "do not fit");
+  CHECK(!launch(rt, add, 3, y, x, w));
+  lgt_array_free(rt, w);
+  CHECK(!lgt_fence(rt));
+  REFUSED(launch(rt, add, 3, y, x, w), LGT_BAD_ARGUMENT, "is not in use");
+  lgt_close(rt);
+}
+
 TEST(names_are_looked_up) {
   open_plain();
   CHECK(lgt_opcode("add") >= 0 && lgt_opcode("exp") >= 0 && lgt_opcode("add") != lgt_opcode("exp"));
@@ -841,6 +872,7 @@ int main(void) {
   RUN(adopted_memory_is_the_arrays_own);
   RUN(adopted_memory_is_freed_where_there_is_no_array);
   RUN(impossible_launches_are_refused);
+  RUN(launches_alike_are_refused_too);
   RUN(names_are_looked_up);
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);
   RUN(a_failure_sticks_to_what_depends_on_it);

@@ -548,9 +548,7 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
   return LGT_OK;
 }
 
-lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
-  const lgt_kind *kind = lgt_kinds_find(&rt->kinds, launch->kind);
-  if (!kind || lgt_kind_ready(kind)) return LGT_BAD_ARGUMENT;
+static lgt_status check(lgt_runtime *rt, const lgt_kind *kind, const lgt_launch *launch) {
   lgt_call call = {.kind = kind, .nargs = launch->nargs};
   lgt_alignment align[LGT_MAX_ARGS];
   lgt_space space = {.align = align};
@@ -578,6 +576,47 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
   }
   lgt_status status = lgt_space_of_call(&rt->stores, &call, &space);
   return status ? status : check_writes(rt, launch, &call, &space);
+}
+
+/* Where a launch like this one is if it was found good before, with `mine` filled in; NULL: an argument cannot be used. */
+static lgt_checked *place_of(lgt_runtime *rt, const lgt_launch *launch, lgt_checked *mine) {
+  const lgt_stores *stores = &rt->stores;
+  uint32_t h = launch->kind * 0x9e3779b1u;
+  mine->kind = launch->kind;
+  mine->epoch = stores->epoch;
+  for (int a = 0; a < launch->nargs; a++) {
+    lgt_id id = launch->arg[a];
+    mine->layout[a] = id <= stores->max_handle ? stores->handle[id].layout : 0;
+    if (!mine->layout[a]) return NULL;
+    h = (h ^ mine->layout[a]) * 0x85ebca6bu;
+  }
+  return &rt->checked[(h ^ h >> 16) % LGT_CHECKED];
+}
+
+/* Does the launch write a store that another argument has? */
+static bool shares_written(const lgt_runtime *rt, const lgt_kind *kind, const lgt_launch *launch) {
+  const lgt_handle *handle = rt->stores.handle;
+  for (int a = 0; a < kind->nargs; a++) {
+    uint32_t store = lgt_kind_writes(kind, a) ? handle[launch->arg[a]].store : 0;
+    for (int b = 0; b < kind->nargs && store; b++)
+      if (b != a && handle[launch->arg[b]].store == store) return true;
+  }
+  return false;
+}
+
+lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
+  const lgt_kind *kind = lgt_kinds_find(&rt->kinds, launch->kind);
+  if (!kind || lgt_kind_ready(kind)) return LGT_BAD_ARGUMENT;
+  lgt_checked mine, *known = NULL;
+  size_t layouts = (size_t)kind->nargs * sizeof *mine.layout;
+  if (launch->nargs == kind->nargs && launch->nparams == kind->nparams && !rt->config->reproducible)
+    known = place_of(rt, launch, &mine);
+  if (known && known->kind == mine.kind && known->epoch == mine.epoch &&
+      !memcmp(known->layout, mine.layout, layouts) && !shares_written(rt, kind, launch))
+    return LGT_OK;
+  lgt_status status = check(rt, kind, launch);
+  if (!status && known) memcpy(known, &mine, offsetof(lgt_checked, layout) + layouts);
+  return status;
 }
 
 lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {

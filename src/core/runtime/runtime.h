@@ -45,6 +45,15 @@ typedef enum lgt_note {
 
 enum { LGT_TEXT_ROOM = 8192 };
 
+/* A launch that was found good.  Others of that kind whose arguments have these layouts are good, too, if no argument shares a
+ * store that is written. */
+typedef struct lgt_checked {
+  lgt_kind_id kind; /* 0: none */
+  uint32_t epoch;   /* of the stores, in which the layouts have these numbers */
+  uint32_t layout[LGT_MAX_ARGS];
+} lgt_checked;
+enum { LGT_CHECKED = 256 };
+
 struct lgt_runtime {
   lgt_config *config;   /* owned */
   lgt_peers *pretended; /* owned: other ranks that are not there; NULL: none */
@@ -63,7 +72,8 @@ struct lgt_runtime {
   lgt_binder binder;
   lgt_front front;
   lgt_flush_state flush;
-  int target; /* calls that make the window full; grows while everything fuses */
+  int target;                       /* calls that make the window full; grows while everything fuses */
+  lgt_checked checked[LGT_CHECKED]; /* by a hash of what they have */
 
   char **line; /* owned texts by number; 0 is unused */
   int nline, line_room;
