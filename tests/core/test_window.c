@@ -240,6 +240,26 @@ TEST(a_long_loop_is_cut_where_little_crosses) {
   }
 }
 
+/* Two arrays change in part by turns, each by a result that is computed from the other.  Whichever array the next turn changes is
+ * there in any case: the window ends where the result does not cross, although the turns behind it are not known. */
+TEST(a_window_ends_where_no_result_crosses) {
+  enum { LENGTH = 13 };
+  lgt_window w;
+  lgt_store *array[2] = {lgt_store_new(&stores, layouts[0]), lgt_store_new(&stores, layouts[0])},
+            *made[LENGTH] = {0};
+  CHECK(!lgt_window_init(&w, ROOM));
+  for (int i = 0; i < LENGTH; i++) {
+    lgt_store *from = array[i / 2 % 2], *to = array[1 - i / 2 % 2];
+    made[i] = i % 2 ? made[i - 1] : lgt_store_new(&stores, layouts[0]);
+    if (i % 2) push(&w, 1, (uint32_t[]){to->id, made[i]->id}, (uint32_t[]){layouts[1], layouts[0]});
+    else push(&w, 1, (uint32_t[]){made[i]->id, from->id}, (uint32_t[]){layouts[0], layouts[1]});
+  }
+  CHECK_EQ(lgt_window_fit(&w, &stores, 11, 2), 10);
+  for (int i = 0; i < LENGTH; i += 2) lgt_store_recycle(&stores, made[i]);
+  for (int i = 0; i < 2; i++) lgt_store_recycle(&stores, array[i]);
+  lgt_window_fini(&w);
+}
+
 /* ---- taking ----------------------------------------------------------------------------------------------- */
 
 static lgt_front front;
@@ -357,6 +377,7 @@ int main(void) {
   RUN(a_window_ends_where_a_repetition_ends);
   RUN(a_loop_soon_gives_the_same_windows);
   RUN(a_long_loop_is_cut_where_little_crosses);
+  RUN(a_window_ends_where_no_result_crosses);
   RUN(launches_become_calls);
   RUN(memory_may_run_out);
   lgt_kinds_fini(&kinds);

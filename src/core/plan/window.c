@@ -239,6 +239,12 @@ static int *last_uses(lgt_window *window, lgt_stores *stores, int from, int to) 
   return last;
 }
 
+/* Does it make an array through an argument?  What changes a part of one does not: that is stored in any case. */
+static bool makes(const lgt_stores *stores, const lgt_call *call, int arg) {
+  return lgt_kind_writes(call->kind, arg) && lgt_layout_covers(lgt_layout_at(stores, call->layout[arg]),
+                                                               call->kind->privilege[arg] & LGT_PRIV_REDUCE);
+}
+
 /* Results are followed from two periods before the cut, so that those which cross the first candidate are known when it
  * is reached, to one period behind it, where the last use of what crosses the cut itself lies. */
 int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) {
@@ -252,7 +258,7 @@ int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) 
     for (int a = 0; a < call->nargs; a++) {
       const lgt_store *store = lgt_store_at(stores, call->store[a]);
       int until = last[store->number], *across = &crosses[store->number];
-      if (*across == (until > i) || (until > i && !lgt_kind_writes(call->kind, a))) continue;
+      if (*across == (until > i) || (until > i && !makes(stores, call, a))) continue;
       *across = until > i;
       crossing += *across ? bytes_made(stores, store) : -bytes_made(stores, store);
     }
