@@ -151,6 +151,37 @@ check.case("what was made in margins can be asked for", function()
   check.that(not fused or lgt.stats().recipes_computed > 0, "nothing was computed again")
 end)
 
+-- The last version of an array is written over the one from before its group, unless somebody can still ask for what
+-- came of that.
+check.case("turns in margins take little memory beside their arrays", function()
+  local n = 1200
+  local function average(a) return (a["2:-2, :-3"] + a["2:-2, 3:"] + a[":-3, 2:-2"] + a["3:, 2:-2"]) / 4 end
+  local function program(widen)
+    lgt.options { widen = widen }
+    local a = np.arange(n * n):reshape(n, n) % 32 + 0.5
+    local b, live = a + 0, nil
+    for turn = 1, 2 do -- first tiles get their halos, wide enough for more turns
+      lgt.fence()
+      collectgarbage()
+      collectgarbage()
+      lgt.fence()
+      lgt.stats_reset()
+      live = lgt.stats().bytes_live
+      for _ = 1, 3 + turn do
+        b["2:-2, 2:-2"] = average(a)
+        a["2:-2, 2:-2"] = average(b)
+      end
+    end
+    lgt.fence()
+    return a, lgt.stats().bytes_peak / live
+  end
+  local wanted = program(0)
+  local got, most = program(20)
+  lgt.options { widen = 20 }
+  check.that(np.all(wanted:eq(got)))
+  check.that(not fused or most < 1.3, most)
+end)
+
 -- What is read comes to the tiles of what is written, instead of being worked on by one owner, and then by all.
 check.case("rows become columns", function()
   local n = 60

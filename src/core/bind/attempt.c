@@ -147,6 +147,33 @@ static bool touched_of_new(const lgt_attempt *try, int at, lgt_rect *out) {
   return true;
 }
 
+/* Is what the group reads of a store all that anybody will read of it, and has it not failed? */
+static bool is_last_use(const lgt_attempt *try, uint16_t root) {
+  const lgt_plan_group *group = try->group;
+  const lgt_store *store = lgt_attempt_store(try, root);
+  int uses = 0;
+  if (lgt_store_reachable(store) || store->attached || store->home) return false;
+  for (int i = group->first; i < group->first + group->count; i++)
+    for (int a = 0; a < group->plan->call[i].nargs; a++) uses += group->plan->call[i].root[a] == root;
+  return store->uses == uses && !lgt_poison_of(try->binder, store);
+}
+
+/* Nobody else wants what is in the instance that a new slot may take: then it may be overwritten. */
+static bool may_take(const lgt_attempt *try, int s, int domain) {
+  const lgt_plan_slot *slot = &try->group->slot[s], *old = &try->group->slot[slot->takes];
+  const lgt_instance *inst = try->inst[domain * try->group->nslot + slot->takes];
+  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot->takes) &&
+         (old->root == slot->root || (!inst->failure && is_last_use(try, old->root)));
+}
+
+/* ... in a domain, if that has tiles, and all that it touches of the new slot is there? */
+static bool may_take_tile(const lgt_attempt *try, int s, int domain, const lgt_rect *touched) {
+  const lgt_instance *old = former(try, s, domain);
+  return try->group->slot[s].takes != LGT_NONE && !try->poison && !old->thin &&
+         old->memory == memory_of(try, s, domain) && lgt_rect_contains(&old->rect, touched) &&
+         may_take(try, s, domain);
+}
+
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
@@ -155,6 +182,10 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   if (!lgt_map_whole(try->binder->map)) {
     lgt_instance *old = former(try, s, domain);
     if (touched_of_new(try, at, &touched)) {
+      if (old && may_take_tile(try, s, domain, &touched)) {
+        hold(try, at, old);
+        return LGT_OK;
+      }
       rect = lgt_acquire_margin(try->group, s, &touched, root);
       if (old && lgt_rect_contains(&old->rect, &rect)) { /* as mostly */
         rect = old->rect;
@@ -225,7 +256,14 @@ static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *cal
   for (int d = 0; d < try->binder->map->local; d++) {
     const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
     lgt_rect want;
-    if (had->ndim >= 1 && touched_by(try, call, arg, d, &want)) note_thin(try, s, had, &want, notes);
+    if (had->ndim < 1 || !touched_by(try, call, arg, d, &want)) continue;
+    note_thin(try, s, had, &want, notes);
+    if (call->wide == call->launch) continue;
+    for (int k = 0; k < had->ndim; k++) { /* of margins the next window may want twice as much */
+      if (want.lo[k] < had->lo[k]) want.lo[k] -= had->lo[k] - want.lo[k];
+      if (want.hi[k] > had->hi[k]) want.hi[k] += want.hi[k] - had->hi[k];
+    }
+    note_thin(try, s, had, &want, notes);
   }
 }
 
@@ -365,25 +403,6 @@ static lgt_status acquire_slots(lgt_attempt *try) {
   return status;
 }
 
-/* Is what the group reads of a store all that anybody will read of it, and has it not failed? */
-static bool is_last_use(const lgt_attempt *try, uint16_t root) {
-  const lgt_plan_group *group = try->group;
-  const lgt_store *store = lgt_attempt_store(try, root);
-  int uses = 0;
-  if (lgt_store_reachable(store) || store->attached || store->home) return false;
-  for (int i = group->first; i < group->first + group->count; i++)
-    for (int a = 0; a < group->plan->call[i].nargs; a++) uses += group->plan->call[i].root[a] == root;
-  return store->uses == uses && !lgt_poison_of(try->binder, store);
-}
-
-/* Nobody else wants what is in the instance that a new slot may take: then it may be overwritten. */
-static bool may_take(const lgt_attempt *try, int s) {
-  const lgt_plan_slot *slot = &try->group->slot[s], *old = &try->group->slot[slot->takes];
-  const lgt_instance *inst = try->inst[slot->takes];
-  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot->takes) &&
-         (old->root == slot->root || (!inst->failure && is_last_use(try, old->root)));
-}
-
 /* A root's memory with what is in it. */
 static lgt_status acquire_there(lgt_attempt *try, int s) {
   const lgt_plan_slot *slot = &try->group->slot[s];
@@ -434,7 +453,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
     const lgt_plan_slot *slot = &try->group->slot[s];
     if (slot->idle) continue;
     if (slot->former) continue; /* held with what goes on from there, if at all */
-    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, s)) {
+    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, s, 0)) {
       hold(try, s, try->inst[slot->takes]);
     } else if (!slot->initial) {
       status = make_new(try, s, 0);

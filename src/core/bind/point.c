@@ -520,7 +520,7 @@ static bool is_written(const lgt_plan_group *group, int slot) {
 static bool is_written_here(const lgt_plan_group *group, lgt_instance *const *inst, int slot) {
   uint16_t rest = group->slot[slot].rest;
   return inst[slot] && is_written(group, slot) && inst[slot]->owners <= 1 &&
-         (rest == LGT_NONE || inst[rest] != inst[slot]);
+         (rest == LGT_NONE || inst[rest] != inst[slot] || group->slot[slot].takes == rest);
 }
 
 /* The instances of one colour's job, each once, those first that are read and not written: one of them may have several

@@ -161,6 +161,22 @@ static bool grow_to_share(const lgt_map *map, const lgt_rect *had, const lgt_lay
   return true;
 }
 
+/* A margin (widen.h) that is thin beside its tile is soon wanted twice as wide, by a window of twice as many turns. */
+static int64_t more_margin(int64_t margin, int64_t side) {
+  enum { HALO = 4, THIN = 32 }; /* elements that a mere halo may have; a share of the tile */
+  return margin > HALO && margin <= side / THIN ? margin : 0;
+}
+
+static void grow_margins(const lgt_rect *had, const lgt_layout *root, lgt_rect *want) {
+  for (int d = 0; d < had->ndim; d++) {
+    int64_t side = had->hi[d] - had->lo[d];
+    want->lo[d] -= more_margin(had->lo[d] - want->lo[d], side);
+    want->hi[d] += more_margin(want->hi[d] - had->hi[d], side);
+    if (want->lo[d] < 0) want->lo[d] = 0;
+    if (want->hi[d] > root->shape[d]) want->hi[d] = root->shape[d];
+  }
+}
+
 /* An instance that has grown several times, a column at a time perhaps, grows by more than it must, so that all its growth
  * together copies little more than it has in the end.  Halos need no more than the first times. */
 static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layout *root, lgt_rect *want,
@@ -168,7 +184,11 @@ static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layou
   enum { FEW = 2, SHARE = 4 };
   const lgt_rect *had = &replica->inst->rect;
   int64_t size = lgt_rect_size(want);
-  if (++replica->grown <= FEW) return;
+  if (++replica->grown <= FEW) {
+    grow_margins(had, root, want);
+    *waste += lgt_rect_size(want) - size;
+    return;
+  }
   bool all = grow_to_share(map, had, root, want);
   for (int d = 0; d < had->ndim && !all; d++) {
     int64_t more = (had->hi[d] - had->lo[d]) / SHARE;

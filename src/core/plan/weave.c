@@ -541,6 +541,49 @@ static void let_follow(lgt_weaver *w, const uint16_t *current) {
   }
 }
 
+/* The buffer that a slot has from before the group, as nobody of the group changes it; LGT_NONE: somebody does, or other roots end
+ * there, or it is one of several parts. */
+static uint16_t found_in(const lgt_weaver *w, uint16_t slot, const uint16_t *current) {
+  uint16_t found = LGT_NONE;
+  for (int b = 0; b < w->items->nbuffer; b++)
+    if (w->items->buffer[b].slot == slot) found = (uint16_t)b;
+  const lgt_weave_buffer *old = &w->items->buffer[found];
+  if (old->writers || old->part || w->plan->root[old->root].attached) return LGT_NONE;
+  for (int r = 0; r < w->plan->nroot; r++)
+    if (current[r] == found) return LGT_NONE;
+  for (int b = 0; b < w->items->nbuffer; b++)
+    if (w->items->buffer[b].root == old->root && w->items->buffer[b].part) return LGT_NONE;
+  return found;
+}
+
+/* Has everybody read an old buffer before one of those is written that take turns in a slot? */
+static bool reads_before_slot(const lgt_weaver *w, uint16_t old, uint16_t slot) {
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      for (int b = 0; b < w->items->nbuffer && w->items->item[i].in[a] == old; b++)
+        if (w->items->buffer[b].slot == slot && !reads_before(w, &w->items->item[i], a, (uint16_t)b))
+          return false;
+  return true;
+}
+
+/* With several domains, all of which take part in each call: the last version of an array that has its rest from the former one
+ * may be written over that, where no recipe wants the former one when the group runs.  Then neither is its rest copied. */
+static void let_versions_follow(lgt_weaver *w, const uint16_t *current) {
+  lgt_plan_group *group = w->group;
+  for (uint16_t s = 0; s < group->nslot && in_tiles(w) && !group->mixed && !group->split; s++) {
+    lgt_plan_slot *slot = &group->slot[s];
+    bool may = !slot->initial && slot->rest != LGT_NONE && slot->rest_arg != 0xff &&
+               group->slot[slot->rest].root == slot->root;
+    for (int other = 0; other < group->nslot && may; other++)
+      may = other == s || group->slot[other].rest != slot->rest;
+    uint16_t old = may ? found_in(w, slot->rest, current) : LGT_NONE;
+    if (old == LGT_NONE || !reads_before_slot(w, old, s)) continue;
+    slot->takes = slot->rest;
+    for (int b = 0; b < w->items->nbuffer; b++)
+      if (w->items->buffer[b].slot == s) w->items->buffer[b].takes = old;
+  }
+}
+
 static void note_finals(lgt_weaver *w, const uint16_t *current) {
   for (int r = 0; r < w->plan->nroot; r++)
     if (leaves_contents(w->plan, current, r)) w->items->buffer[current[r]].final = true;
@@ -678,6 +721,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   place_lasting(w, current);
   lgt_status status = place_temporary(w);
   if (status) return status;
+  let_versions_follow(w, current);
   list_finals(w, current);
   note_uses(w);
   for (int i = 0; i < w->items->nitem; i++)

@@ -22,6 +22,7 @@
  *
  * With one memory a new array may be written over one of the same layout that the group only reads, and has read by then: if
  * that is garbage when the group runs, their memory is one (`takes`), else the new array has memory of its own (attempt.c).
+ * Among several domains a renamed array may be written over its former contents so, where no recipe needs them.
  *
  * A call of a CPU variant *by rows* (lgt.h), such as a sparse matrix times a vector, joins loops over its rows: for
  * each block of rows the call writes its results into the array, if they are needed there, else into a block of memory
