@@ -17,6 +17,9 @@ product or dot: with other domains its bits may differ, otherwise they must not.
 
 Arrays are a root, an offset and strides, as in the runtime: views alias in the same way.
 """
+import functools
+import math
+
 import numpy as np
 
 from operations import EPS, KINDS, LIMIT, NAMES, OPS, TINY, WORST, Reject, demand, finite_operands, rounded
@@ -95,6 +98,7 @@ class Num:
         return float(self.value).is_integer()
 
 
+@functools.lru_cache(4096)
 def dense_strides(shape):
     strides, n = [], 1
     for extent in reversed(shape):
@@ -114,7 +118,7 @@ def fresh(val, err=None, taint=False):
             demand(err is None, "special value with an error")
             demand(not ((mag > LIMIT[name]) & np.isfinite(mag)).any(), "too large a value")
         if err is not None:
-            err = np.broadcast_to(err, val.shape)
+            err = err if np.shape(err) == val.shape else np.broadcast_to(err, val.shape)
             demand(np.maximum.reduce(err - WORST[name] * mag, axis=None) <= WORST[name], "too inexact")
             if not err.any():
                 err = None
@@ -128,6 +132,7 @@ def fresh(val, err=None, taint=False):
 # ---- elementwise operations -----------------------------------------------------------------------
 
 
+@functools.lru_cache(None)
 def promoted(a, b):
     """The common dtype of two operands (dtype, weakness): arrays are stronger (0) than arrays without
     dimensions (1), and these than numbers (2).  The weaker one counts only if it is of a higher kind."""
@@ -235,16 +240,18 @@ def elementwise(name, operands):
     pairs = [operand(x, dtype) for x in operands]
     vals = [p[0] for p in pairs]
     errs = None
-    if any(p[1] is not None and np.any(p[1]) for p in pairs):
+    if any(e.any() if isinstance(e, np.ndarray) else e for _, e in pairs):
         errs = [np.zeros(p[0].shape) if p[1] is None else np.asarray(p[1], float) for p in pairs]
     if cond is not None:
         vals = [cond.val] + vals
         errs = None if errs is None else [None] + errs
-    try:
-        shape = np.broadcast_shapes(*[v.shape for v in vals])
-    except ValueError as error:
-        raise Reject("shapes") from error
-    demand(int(np.prod(shape)) <= MAX_ELEMENTS, "too large")
+    shape = vals[0].shape
+    if any(v.shape != shape for v in vals):
+        try:
+            shape = np.broadcast_shapes(*[v.shape for v in vals])
+        except ValueError as error:
+            raise Reject("shapes") from error
+    demand(math.prod(shape) <= MAX_ELEMENTS, "too large")
     val, err = function(vals, errs)
     return fresh(val, err, any(x.taint for x in operands))
 
