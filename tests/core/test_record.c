@@ -184,6 +184,33 @@ TEST(what_is_ready_is_all_there) {
   lgt_close(rt);
 }
 
+/* The middle of x is written, and x is read through more views than a history may have events.  Each of them sees the edges, too,
+ * so that the reads stay until there are too many; then they are forgotten. */
+TEST(what_is_read_in_many_ways_is_replayed) {
+  enum { VIEWS = LGT_HISTORY_LONG + 5, EDGE = VIEWS + 10, LENGTH = N - VIEWS };
+  for (int check = 0; check < 2; check++) {
+    CHECK(begin(check ? "1" : "0"));
+    lgt_id part = slice_of(rt, y, 0, 0, LENGTH, 1), view[VIEWS];
+    lgt_id middle = slice_of(rt, x, 0, EDGE, N - 2 * EDGE, 1),
+           from = slice_of(rt, y, 0, EDGE, N - 2 * EDGE, 1);
+    for (int k = 0; k < VIEWS; k++) CHECK((view[k] = slice_of(rt, x, 0, k, LENGTH, 1)));
+    for (int turn = 0; turn < 2 * WARM; turn++) {
+      memset(rt->binder.exchanged, 0, sizeof rt->binder.exchanged);
+      if (turn < WARM) memset(rt->fuser.by_form, 0, LGT_FORMS * sizeof *rt->fuser.by_form);
+      for (int k = 0; k < VIEWS; k++) CHECK(!launch(rt, copy, 2, part, view[k]));
+      CHECK(!lgt_fence(rt));
+      for (int i = 0; i < LENGTH; i++) wanted_y[i] = wanted_x[i + VIEWS - 1];
+      CHECK(!launch(rt, scale, 2, middle, from) && !lgt_fence(rt));
+      for (int i = EDGE; i < N - EDGE; i++) wanted_x[i] = 0.75 * wanted_y[i];
+      CHECK_EQ(rt->binder.exchanged[LGT_EXCHANGES_GATHERED], 0);
+    }
+    CHECK(replayed() >= 2);
+    CHECK_EQ(rt->binder.exchanged[LGT_EXCHANGES_NEW] + rt->binder.exchanged[LGT_EXCHANGES_CHANGED], 0);
+    CHECK(as_wanted());
+    lgt_close(rt);
+  }
+}
+
 /* A sweep may free what records name. */
 TEST(a_sweep_ends_records) {
   CHECK(begin("0"));
@@ -224,6 +251,7 @@ int main(void) {
   RUN(two_pasts_take_turns);
   RUN(histories_keys_and_what_selects_must_be_the_same);
   RUN(what_is_ready_is_all_there);
+  RUN(what_is_read_in_many_ways_is_replayed);
   RUN(a_sweep_ends_records);
   RUN(what_never_repeats_is_hardly_recorded);
   return check_done();

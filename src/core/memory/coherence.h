@@ -109,6 +109,13 @@ bool lgt_history_forget_reads(lgt_histories *histories, const lgt_history **hist
  * one?  False with a message. */
 bool lgt_history_verify(const lgt_histories *histories, const lgt_history *history);
 /* Is the history so long that it costs more than bringing the elements together would? */
-static inline bool lgt_history_long(const lgt_history *history) { return history->count > 40; }
+enum { LGT_HISTORY_LONG = 40 };
+static inline bool lgt_history_long(const lgt_history *history) { return history->count > LGT_HISTORY_LONG; }
+/* Would it be, if its reads were forgotten? */
+static inline bool lgt_history_scattered(const lgt_history *history) {
+  int writes = 0;
+  for (int i = 0; i < history->count && lgt_history_long(history); i++) writes += history->event[i].wrote;
+  return writes > LGT_HISTORY_LONG;
+}
 
 #endif

@@ -35,7 +35,7 @@ static bool is_by_data(const lgt_exchange *x) { return x->split || x->binder->se
 static int rests_on_more(const lgt_exchange *x) {
   if (is_by_data(x)) return LGT_EXCHANGES_BY_DATA;
   for (int i = 0; i < x->nstore; i++)
-    if (lgt_history_long(x->saved[i])) return LGT_EXCHANGES_GATHERED;
+    if (lgt_history_scattered(x->saved[i])) return LGT_EXCHANGES_GATHERED;
   return LGT_EXCHANGES_REPLAYED;
 }
 
@@ -49,8 +49,7 @@ static bool is_like(const lgt_exchange *x, const lgt_record *r) {
   return true;
 }
 
-/* How the exchange is counted.  REPLAYED: *at is the place of the record that is like it among its group's; the histories that
- * it names are not long. */
+/* How the exchange is counted.  REPLAYED: *at is the place of the record that is like it among its group's. */
 static int judge(const lgt_exchange *x, int *at) {
   int what = LGT_EXCHANGES_NEW;
   for (*at = 0; *at < LGT_RECORDS && !is_by_data(x); ++*at) {

@@ -9,8 +9,8 @@
  *
  * The result is the same with and without a record, so it is each rank's own affair whether there is one.  There
  * is none where the moves follow from more: where data selects them, where the group works on several parts of a
- * root, where a long history has its elements brought together.  A sweep (sweep.h) may free what a record names,
- * and ends all records.
+ * root, where a long history has its elements brought together (one whose reads alone make it long just forgets them).
+ * A sweep (sweep.h) may free what a record names, and ends all records.
  *
  * Belongs to the submitting thread.
  */
