@@ -129,7 +129,7 @@ static void run_skewed(const program *p, const lgt_skew *skew, int first) {
   }
 }
 
-/* Returns how many steps followed another one. */
+/* Returns how many steps followed another one; -1: sweeps were compared wrongly. */
 static int run_following(const program *p, int64_t cache, int nworker) {
   int following = 0;
   for (int i = 0, n; i < p->nstep; i += n) {
@@ -141,6 +141,10 @@ static int run_following(const program *p, int64_t cache, int nworker) {
       continue;
     }
     lgt_skew_cut(&skew, cache, nworker);
+    lgt_skew other = skew;
+    bool equal = lgt_skew_equal(&skew, &other);
+    other.skewed[random_below(n)].ahead++;
+    if (!equal || lgt_skew_equal(&skew, &other)) return -1;
     run_skewed(p, &skew, i);
     following += n - 1;
   }
@@ -169,7 +173,9 @@ TEST(followers_leave_what_loops_leave) {
       memcpy(wanted[a], memory[a], (size_t)size_of(&p) * 8);
       memcpy(memory[a], before[a], (size_t)size_of(&p) * 8);
     }
-    following += run_following(&p, 64 << random_below(12), 1 + random_below(MOST_WORKERS));
+    int followed = run_following(&p, 64 << random_below(12), 1 + random_below(MOST_WORKERS));
+    CHECK(followed >= 0);
+    following += followed;
     for (int a = 0; a < ARRAYS; a++) CHECK(!memcmp(memory[a], wanted[a], (size_t)size_of(&p) * 8));
   }
   CHECK(following > 400);

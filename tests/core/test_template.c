@@ -77,26 +77,91 @@ TEST(the_oldest_places_are_forgotten) {
   lgt_instance inst = {.rect = {.ndim = 1}}, *at = &inst;
   lgt_portion some = {.what = LGT_PORTION_REST, .inner = {.ndim = 1}}, others = some;
   others.inner.hi[0] = 1;
+  uint32_t stamp = 0;
   int64_t live = lgt_mem_live();
   for (int place = 0; place < PLACES; place++)
     for (int c = 0; c < COLOURS; c++) {
       inst.rect.hi[0] = place + 1;
       lgt_template *t = lgt_template_new(c, &some, &at, 1, 0);
-      CHECK(t && !lgt_template_find(&notes, c, &some, &at, 1));
+      CHECK(t && !lgt_template_find(&notes, &stamp, c, &some, &at, 1));
       lgt_template_keep(&notes, t);
       lgt_template_release(t);
-      CHECK(lgt_template_find(&notes, c, &some, &at, 1) == t);
-      CHECK(!lgt_template_find(&notes, c, &others, &at, 1));
+      CHECK(lgt_template_find(&notes, &stamp, c, &some, &at, 1) == t);
+      CHECK(!lgt_template_find(&notes, &stamp, c, &others, &at, 1));
     }
   for (int place = 0; place < PLACES; place++)
     for (int c = 0; c < COLOURS; c++) {
       inst.rect.hi[0] = place + 1;
-      if (!lgt_template_find(&notes, c, &some, &at, 1) != (place < PLACES - LGT_TEMPLATES))
+      if (!lgt_template_find(&notes, &stamp, c, &some, &at, 1) != (place < PLACES - LGT_TEMPLATES))
         FAIL("colour %d, place %d", c, place);
     }
   notes.free_templates(notes.template);
   CHECK_EQ(lgt_mem_live(), live);
 }
+
+/* Which loops follow one another was found out for slots of which the first and the last have one instance. */
+TEST(who_shares_an_instance_counts_if_loops_follow) {
+  lgt_plan_notes notes = {0};
+  lgt_portion all = {.what = LGT_PORTION_ALL};
+  lgt_instance a = {.rect = {.ndim = 1}}, b = a, c = a;
+  lgt_instance *like[] = {&a, &b, NULL, &a}, *moved[] = {&c, &a, NULL, &c}, *apart[] = {&a, &b, NULL, &c},
+               *together[] = {&a, &a, NULL, &a}, *crossed[] = {&a, &b, NULL, &b};
+  uint32_t stamp = 0;
+  int64_t live = lgt_mem_live();
+#define FOUND(inst) lgt_template_find(&notes, &stamp, 0, &all, inst, 4)
+  lgt_template *t = lgt_template_new(0, &all, like, 4, 0);
+  CHECK(t);
+  lgt_template_keep(&notes, t);
+  lgt_template_release(t);
+  CHECK(FOUND(like) && FOUND(moved) && FOUND(apart) && FOUND(together) && FOUND(crossed));
+  CHECK(lgt_template_follow(t, like, lgt_mem_alloc(1)));
+  CHECK(FOUND(like) && FOUND(moved) && !FOUND(apart) && !FOUND(together) && !FOUND(crossed));
+  CHECK(FOUND(like));
+  notes.free_templates(notes.template);
+  CHECK_EQ(lgt_mem_live(), live);
+}
+
+/* Sums of neighbours go from one vector to the other and back, in loops that follow one another element by element.  That is found
+ * out once, though the vectors are others each time. */
+static void keeps_what_follows(const char *domains, const char *check) {
+  enum { MANY = 6000, LOOPS = 6, TURNS = 12, WARM = 6 };
+  static double wanted[2][MANY], got[MANY];
+  int64_t n = MANY, allocations = 0;
+  if (open_with(&rt, "cpus", "1", "min_tile", "1", "domains", domains, "skew", "1024", "check", check, NULL))
+    FAIL("no runtime");
+  int add = kind_of(rt, LGT_FLOAT64, "a1 a2 add c0.5 mul =0");
+  for (int turn = 0; turn < TURNS; turn++) {
+    lgt_id v[2], inner[2], below[2], above[2];
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < MANY; i++) wanted[k][i] = (i * 7 + k + turn) % 64;
+      v[k] = array_of(rt, LGT_FLOAT64, 1, &n);
+      CHECK(!lgt_array_copy_in(rt, v[k], wanted[k]));
+      inner[k] = slice_of(rt, v[k], 0, 1, MANY - 2, 1);
+      below[k] = slice_of(rt, v[k], 0, 0, MANY - 2, 1);
+      above[k] = slice_of(rt, v[k], 0, 2, MANY - 2, 1);
+    }
+    int64_t followed = rt->binder.followed, before = lgt_mem_count();
+    for (int i = 0; i < LOOPS; i++) {
+      int to = !(i % 2);
+      CHECK(!launch(rt, add, 3, inner[to], below[!to], above[!to]));
+      for (int k = 1; k < MANY - 1; k++) wanted[to][k] = (wanted[!to][k - 1] + wanted[!to][k + 1]) * 0.5;
+    }
+    CHECK(!lgt_fence(rt));
+    if (rt->binder.followed < followed + LOOPS) FAIL("%s domains: loops do not follow", domains);
+    if (turn >= WARM) allocations += lgt_mem_count() - before;
+    for (int k = 0; k < 2; k++) {
+      CHECK(!lgt_array_copy_out(rt, v[k], got) && !memcmp(got, wanted[k], sizeof got));
+      for (int i = 0; i < 3; i++) lgt_array_free(rt, (lgt_id[]){inner[k], below[k], above[k]}[i]);
+      lgt_array_free(rt, v[k]);
+    }
+  }
+  if (*check == '0' && *domains == '1')
+    CHECK_EQ(allocations, TURNS - WARM); /* the job, whose memory is kept */
+  lgt_close(rt);
+}
+TEST(what_follows_is_kept) { keeps_what_follows("1", "0"); }
+TEST(what_follows_is_kept_and_checked) { keeps_what_follows("1", "1"); }
+TEST(what_follows_is_kept_among_domains) { keeps_what_follows("2", "0"), keeps_what_follows("2", "1"); }
 
 TEST(planted_mistakes_are_found) {
   CHECK(begin("2"));
@@ -134,6 +199,10 @@ int main(void) {
   RUN(many_domains);
   RUN(portions_differ);
   RUN(the_oldest_places_are_forgotten);
+  RUN(who_shares_an_instance_counts_if_loops_follow);
+  RUN(what_follows_is_kept);
+  RUN(what_follows_is_kept_and_checked);
+  RUN(what_follows_is_kept_among_domains);
   RUN(planted_mistakes_are_found);
   return check_done();
 }

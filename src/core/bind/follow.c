@@ -8,46 +8,57 @@
 
 enum { FEW = 2 }; /* caches that the arrays must have the size of */
 
-/* Loops that follow one another: the data of two steps, one for the trapezoids and one for the wedges. */
-typedef struct crew {
+/* Loops that follow one another: one step for the trapezoids, and one for the wedges, whose data are the first loop's work,
+ * behind which those of the others lie. */
+typedef struct lgt_sweep {
   lgt_skew skew;
-  const lgt_loop_work *work[LGT_SKEW_MOST];
+  int first; /* of the steps that the loops had */
   int64_t bytes;
-} crew;
+} lgt_sweep;
+
+/* All that do in a job, in one block of memory. */
+struct lgt_sweeps {
+  int count;
+  lgt_sweep sweep[];
+};
 
 static void run_rows(void *context, int n, int64_t lo, int64_t hi) {
-  const lgt_loop_work *w = ((const crew *)context)->work[n];
+  const lgt_loop_work *w = (const lgt_loop_work *)context + n;
   lgt_nest_run_rows(&w->nest, lgt_kernel_code(w->kernel), lo, hi);
 }
 
 static lgt_status run_trapezoid(lgt_step *step, int chunk) {
-  crew *c = step->data;
-  lgt_skew_trapezoid(&c->skew, chunk, run_rows, c);
+  const lgt_loop_work *first = step->data;
+  lgt_skew_trapezoid(&first->sweep->skew, chunk, run_rows, step->data);
   return LGT_OK;
 }
 
 static lgt_status run_wedge(lgt_step *step, int chunk) {
-  crew *c = step->data;
-  lgt_skew_wedge(&c->skew, chunk, run_rows, c);
+  const lgt_loop_work *first = step->data;
+  lgt_skew_wedge(&first->sweep->skew, chunk, run_rows, step->data);
   return LGT_OK;
 }
 
 static void describe(const lgt_step *step, int chunk, char *text, size_t room) {
-  const crew *c = step->data;
-  int64_t n = step->nchunk, bytes = c->bytes / n + (chunk < c->bytes % n);
-  snprintf(text, room, ",\"bytes\":%lld,\"loops\":%d", (long long)bytes, c->skew.nskewed);
+  const lgt_sweep *sweep = ((const lgt_loop_work *)step->data)->sweep;
+  int64_t n = step->nchunk, bytes = sweep->bytes / n + (chunk < sweep->bytes % n);
+  snprintf(text, room, ",\"bytes\":%lld,\"loops\":%d", (long long)bytes, sweep->skew.nskewed);
 }
 
+/* ---- finding them ----------------------------------------------------------------------------------------- */
+
 /* The loops from step `first` on that follow each other, and their number. */
-static int line_up(const lgt_binder *binder, const lgt_job *job, int first, crew *c) {
+static int line_up(const lgt_binder *binder, const lgt_job *job, int first, lgt_sweep *sweep) {
   int64_t cache = binder->fuser->config->skew;
-  *c = (crew){0};
+  const lgt_loop_work *before = NULL;
+  *sweep = (lgt_sweep){.first = first};
   int n = 0;
   for (int s = first; s < job->task.nstep; s++, n++) {
     const lgt_loop_work *w = lgt_work_loops(&job->task.step[s]);
-    if (!w || w->count > 1 || w->plan->nnative || !lgt_skew_add(&c->skew, &w->nest, cache)) break;
-    c->work[n] = w;
-    c->bytes += w->bytes;
+    if (!w || w->count > 1 || (before && w != before + 1)) break;
+    if (w->plan->nnative || !lgt_skew_add(&sweep->skew, &w->nest, cache)) break;
+    sweep->bytes += w->bytes;
+    before = w;
   }
   return n;
 }
@@ -67,29 +78,67 @@ static bool any_large(const lgt_task *task, int64_t cache) {
   return false;
 }
 
-void lgt_follow(lgt_binder *binder, lgt_job *job) {
-  int64_t cache = binder->fuser->config->skew, before = binder->followed;
-  lgt_task *task = &job->task;
-  if (!cache || task->nstep < 2 || job->owned || (job->template && job->template->alone)) return;
-  if (!any_large(task, cache)) return;
-  crew *all = lgt_mem_alloc((size_t)(task->nstep / 2) * sizeof *all), *next = all;
-  if (!all) return;
-  int kept = 0, s = 0;
-  while (s < task->nstep) {
-    int n = next < all + task->nstep / 2 ? line_up(binder, job, s, next) : 0;
-    if (n < 2 || !pays(binder, &next->skew)) {
-      for (n += !n; n > 0; n--) task->step[kept++] = task->step[s++];
-      continue;
-    }
+/* NULL: out of memory. */
+static lgt_sweeps *find(const lgt_binder *binder, const lgt_job *job) {
+  int64_t cache = binder->fuser->config->skew;
+  int most = any_large(&job->task, cache) ? job->task.nstep / 2 : 0;
+  lgt_sweeps *all = lgt_mem_alloc(sizeof *all + (size_t)most * sizeof *all->sweep);
+  if (!all) return NULL;
+  all->count = 0;
+  for (int s = 0; s < job->task.nstep && all->count < most;) {
+    lgt_sweep *next = &all->sweep[all->count];
+    int n = line_up(binder, job, s, next);
+    s += n + !n;
+    if (n < 2 || !pays(binder, &next->skew)) continue;
     lgt_skew_cut(&next->skew, cache, lgt_exec_cpus(binder->exec));
-    int parts = next->skew.ntrapezoid;
-    task->step[kept++] = (lgt_step){parts, NULL, run_trapezoid, NULL, describe, next};
-    if (parts > 1) task->step[kept++] = (lgt_step){parts - 1, NULL, run_wedge, NULL, NULL, next};
-    binder->followed += n;
-    s += n;
-    next++;
+    all->count++;
   }
+  return all;
+}
+
+/* With the option `check`: would the same be found? */
+static bool verify(const lgt_binder *binder, const lgt_job *job, const lgt_sweeps *known) {
+  lgt_sweeps *again = find(binder, job);
+  bool same = !again || again->count == known->count;
+  for (int i = 0; again && i < again->count && same; i++)
+    same = again->sweep[i].first == known->sweep[i].first && again->sweep[i].bytes == known->sweep[i].bytes &&
+           lgt_skew_equal(&again->sweep[i].skew, &known->sweep[i].skew);
+  lgt_mem_free(again);
+  return same || (lgt_err(LGT_SYSTEM, "template: other loops follow one another"), false);
+}
+
+/* ---- what a job does then ----------------------------------------------------------------------------------- */
+
+static void arrange(lgt_binder *binder, lgt_job *job, const lgt_sweeps *sweeps) {
+  lgt_task *task = &job->task;
+  int kept = 0, s = 0;
+  for (int i = 0; i < sweeps->count; i++) {
+    const lgt_sweep *sweep = &sweeps->sweep[i];
+    while (s < sweep->first) task->step[kept++] = task->step[s++];
+    lgt_loop_work *first = task->step[s].data;
+    int parts = sweep->skew.ntrapezoid;
+    first->sweep = sweep;
+    task->step[kept++] = (lgt_step){parts, NULL, run_trapezoid, NULL, describe, first};
+    if (parts > 1) task->step[kept++] = (lgt_step){parts - 1, NULL, run_wedge, NULL, NULL, first};
+    binder->followed += sweep->skew.nskewed;
+    s += sweep->skew.nskewed;
+  }
+  while (s < task->nstep) task->step[kept++] = task->step[s++];
   task->nstep = kept;
-  job->owned = all;
-  if (job->template) job->template->alone = binder->followed == before;
+}
+
+void lgt_follow(lgt_binder *binder, lgt_job *job, lgt_instance *const *inst) {
+  lgt_template *template = job->template;
+  if (!binder->fuser->config->skew || job->task.nstep < 2 || job->owned) return;
+  if (template && template->alone) return;
+  if (template && template->sweeps) {
+    if (binder->check) lgt_verified(verify(binder, job, template->sweeps));
+    return arrange(binder, job, template->sweeps);
+  }
+  lgt_sweeps *found = find(binder, job);
+  if (!found) return;
+  if (found->count) arrange(binder, job, found);
+  else if (template) template->alone = true;
+  if (!found->count) lgt_mem_free(found);
+  else if (!template || !lgt_template_follow(template, inst, found)) job->owned = found;
 }

@@ -362,7 +362,7 @@ static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, const lgt_rect
   if (!shape) return lgt_no_memory_to_launch();
   int64_t bytes = part_of(b, loop, loop->bytes, share);
   lgt_loop_work *w = b->loop++;
-  *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes, 0, 0};
+  *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes, 0, 0, NULL};
   if (!whole && b->record)
     lgt_template_note(b->record, b->memory, &w->nest.shape, LGT_RELOCATED_SHAPE, b->record->nshape - 1, 0);
   note_inside(b, &w->nest.base, b->base);
@@ -467,7 +467,8 @@ static lgt_status make_steps(builder *b, bool here) {
   const lgt_plan_group *group = b->bound->group;
   lgt_plan_notes *notes = group->notes;
   bool may = !b->bound->lacks && !group->plan->origin;
-  lgt_template *known = may ? lgt_template_find(notes, b->colour, &b->portion, b->inst, group->nslot) : NULL;
+  lgt_template *known = NULL;
+  if (may) known = lgt_template_find(notes, &b->binder->stamp, b->colour, &b->portion, b->inst, group->nslot);
   if (known) {
     lgt_supply supply = {b->inst, b->bound->param, here ? NULL : b->bound->where};
     if (b->binder->check) check_template(b, known, here);
@@ -631,7 +632,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
     lgt_job_free(binder, job);
     return status;
   }
-  if (!place) lgt_follow(binder, job);
+  if (!place) lgt_follow(binder, job, inst);
   count(binder, &b);
   lgt_point_label(binder, job, bound, "kernel");
   return lgt_job_submit(binder, job);

@@ -24,9 +24,10 @@ typedef struct lgt_loop_work {
   lgt_kernel *kernel;
   const lgt_plan_loop *plan;
   lgt_call_work *call;
-  int64_t bytes; /* that all its chunks read and write */
-  int count;     /* loops that are a step together: this is the first of so many; 0: another one is */
-  int chunk;     /* the number of its first chunk among the step's */
+  int64_t bytes;                 /* that all its chunks read and write */
+  int count;                     /* loops that are a step together: this is the first of so many; 0: another one is */
+  int chunk;                     /* the number of its first chunk among the step's */
+  const struct lgt_sweep *sweep; /* borrowed: loops, this one and those behind it, that follow one another (follow.h); or NULL */
 } lgt_loop_work;
 
 /* What finding the taint of a job of several calls takes. */

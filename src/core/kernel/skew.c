@@ -9,9 +9,10 @@ enum { MOST_ACCESSES = 400 };
 
 /* ---- what a nest touches ------------------------------------------------------------------------------ */
 
-/* What an access touches in the first row, as bytes of memory, how far it moves for each row, and in how many. */
+/* What an access touches in the first row, as bytes of memory, how far it moves for each row, and in how many; and what it
+ * touches in all of them. */
 typedef struct reach {
-  int64_t lo, hi, stride, rows;
+  int64_t lo, hi, stride, rows, first, last;
 } reach;
 
 static bool touches_memory(const lgt_nest *nest, int a) {
@@ -25,11 +26,12 @@ static reach reach_of(const lgt_skewed *skewed, int a) {
              .stride = skewed->whole ? 0 : stride[0] * skewed->unit,
              .rows = skewed->rows};
   r.hi = r.lo + lgt_dtype_size(skewed->nest->loop->access[a].dtype);
+  r.first = r.lo, r.last = r.hi;
   for (int d = 0; d < shape->ndim; d++) {
     int64_t points = d > 0 || skewed->whole ? shape->extent[d] : skewed->unit;
-    int64_t more = (points - 1) * stride[d];
-    if (more < 0) r.lo += more;
-    else r.hi += more;
+    int64_t more = (points - 1) * stride[d], all = (shape->extent[d] - 1) * stride[d];
+    *(more < 0 ? &r.lo : &r.hi) += more;
+    *(all < 0 ? &r.first : &r.last) += all;
   }
   return r;
 }
@@ -39,12 +41,7 @@ static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 /* Do two accesses meet anywhere? */
-static bool meet(const reach *a, const reach *b) {
-  int64_t amore = (a->rows - 1) * a->stride, bmore = (b->rows - 1) * b->stride;
-  int64_t alo = a->lo + (amore < 0 ? amore : 0), ahi = a->hi + (amore > 0 ? amore : 0);
-  int64_t blo = b->lo + (bmore < 0 ? bmore : 0), bhi = b->hi + (bmore > 0 ? bmore : 0);
-  return alo < bhi && blo < ahi;
-}
+static bool meet(const reach *a, const reach *b) { return a->first < b->last && b->first < a->last; }
 
 /* Rows of an earlier nest less rows of a later one, where they conflict. */
 typedef struct distance {
@@ -180,7 +177,7 @@ bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache) {
   int naccess = skew->naccess + nest->loop->naccess;
   if (skew->nskewed == LGT_SKEW_MOST || (skew->nskewed && naccess > MOST_ACCESSES)) return false;
   if (shape->size == 0 || shape->ndim == 0 || lgt_loop_reduces(nest->loop)) return false;
-  lgt_skewed skewed = {.nest = nest, .rows = shape->extent[0], .unit = 1};
+  lgt_skewed skewed = {.nest = nest, .points = shape->extent[0], .rows = shape->extent[0], .unit = 1};
   if (!place(skew, &skewed)) return false;
   int64_t row = skew->row + new_bytes(skew, &skewed);
   if ((skewed.ahead + skewed.behind + LEAST_HEIGHT) * row > cache) return false;
@@ -212,6 +209,18 @@ void lgt_skew_cut(lgt_skew *skew, int64_t cache, int workers) {
   if (workers > 1)
     most = larger(most, lesser(rows / (WIDE * (ahead + behind) + skew->height), PARTS_PER_WORKER * workers));
   skew->ntrapezoid = (int)larger(most, 1);
+  for (int i = 0; i < skew->nskewed; i++) skew->skewed[i].nest = NULL;
+}
+
+bool lgt_skew_equal(const lgt_skew *a, const lgt_skew *b) {
+  bool same = a->nskewed == b->nskewed && a->first == b->first && a->last == b->last &&
+              a->height == b->height && a->ntrapezoid == b->ntrapezoid;
+  for (int i = 0; i < a->nskewed && same; i++) {
+    const lgt_skewed *s = &a->skewed[i], *t = &b->skewed[i];
+    same = s->points == t->points && s->rows == t->rows && s->origin == t->origin && s->unit == t->unit &&
+           s->whole == t->whole && s->ahead == t->ahead && s->behind == t->behind;
+  }
+  return same;
 }
 
 /* ---- running ------------------------------------------------------------------------------------------ */
@@ -225,12 +234,11 @@ static void run_rows(const lgt_skew *skew, int n, int64_t lo, int64_t hi, lgt_sk
   const lgt_skewed *s = &skew->skewed[n];
   lo -= s->origin;
   hi -= s->origin;
-  int64_t points = s->nest->shape->extent[0];
   if (lo < 0) lo = 0;
   if (hi > s->rows) hi = s->rows;
   if (lo >= hi) return;
-  if (s->whole) run(context, n, 0, points);
-  else run(context, n, lo * s->unit, lesser(hi * s->unit, points));
+  if (s->whole) run(context, n, 0, s->points);
+  else run(context, n, lo * s->unit, lesser(hi * s->unit, s->points));
 }
 
 void lgt_skew_trapezoid(const lgt_skew *skew, int n, lgt_skew_run *run, void *context) {

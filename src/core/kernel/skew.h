@@ -30,7 +30,8 @@ enum { LGT_SKEW_MOST = 32 };
 
 /* A nest of a sweep.  Rows of the sweep are those of its first nest; row r of another is row r + `origin` of the sweep. */
 typedef struct lgt_skewed {
-  const lgt_nest *nest;
+  const lgt_nest *nest; /* borrowed, until lgt_skew_cut */
+  int64_t points;       /* of its first dimension */
   int64_t rows, origin;
   int64_t unit;          /* points of the nest's first dimension that are a row: of several dimensions one may have been made */
   bool whole;            /* one row, whatever dimensions it has */
@@ -50,8 +51,11 @@ typedef struct lgt_skew {
 /* Let a nest follow the others; false: it cannot, or what all touch at once would have more bytes than `cache`.  The caller
  * must have zeroed the sweep before the first one. */
 bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache);
-/* All have been added: choose blocks, and how many workers take part. */
+/* All have been added: choose blocks, and how many workers take part.  From here on the sweep tells of nests alone that are like
+ * those: it is the same for all whose bases differ, but for those that share memory, by as much as theirs do. */
 void lgt_skew_cut(lgt_skew *skew, int64_t cache, int workers);
+/* With the option `check`: are two sweeps that have been cut the same? */
+bool lgt_skew_equal(const lgt_skew *a, const lgt_skew *b);
 
 /* How the caller runs a part of the n-th nest: the points from `lo` to `hi` along its first dimension. */
 typedef void lgt_skew_run(void *context, int n, int64_t lo, int64_t hi);

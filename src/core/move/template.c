@@ -23,6 +23,8 @@ void lgt_template_release(lgt_template *t) {
   if (!t || --t->refs) return;
   for (int i = 0; i < t->nshape; i++) lgt_mem_free(t->shape[i].stride);
   lgt_mem_free(t->shape);
+  lgt_mem_free(t->sweeps);
+  lgt_mem_free(t->same);
   lgt_mem_free(t->rect);
   lgt_mem_free(t->bytes);
   lgt_mem_free(t->relocation);
@@ -59,12 +61,34 @@ bool lgt_portion_equal(const lgt_portion *a, const lgt_portion *b) {
          (a->what == LGT_PORTION_ALL || (a->loop == b->loop && lgt_rect_equal(&a->inner, &b->inner)));
 }
 
-static bool is_for(const lgt_template *t, int colour, const lgt_portion *portion, lgt_instance *const *inst,
-                   int nslot) {
+bool lgt_template_follow(lgt_template *t, lgt_instance *const *inst, lgt_sweeps *sweeps) {
+  t->same = lgt_mem_alloc(((size_t)t->nslot + 1) * sizeof *t->same);
+  if (!t->same) return false;
+  for (int s = 0; s < t->nslot; s++) {
+    int first = 0;
+    while (inst[first] != inst[s]) first++;
+    t->same[s] = (uint16_t)first;
+  }
+  t->sweeps = sweeps;
+  return true;
+}
+
+/* Do the slots share instances as those do for which the template knows what follows? */
+static bool share_alike(const lgt_template *t, uint32_t stamp, lgt_instance *const *inst) {
+  for (int s = 0; s < t->nslot; s++) {
+    if (!inst[s]) continue;
+    if (t->same[s] < s ? inst[t->same[s]] != inst[s] : inst[s]->stamp == stamp) return false;
+    inst[s]->stamp = stamp;
+  }
+  return true;
+}
+
+static bool is_for(const lgt_template *t, uint32_t *stamp, int colour, const lgt_portion *portion,
+                   lgt_instance *const *inst, int nslot) {
   bool is = t->colour == colour && lgt_portion_equal(&t->portion, portion);
   for (int s = 0; s < nslot && is; s++)
     is = inst[s] ? lgt_rect_equal(&t->rect[s], &inst[s]->rect) : t->rect[s].ndim < 0;
-  return is;
+  return is && (!t->same || share_alike(t, ++*stamp, inst));
 }
 
 /* Colours that follow one another, or whose distances are even, have lists apart. */
@@ -72,11 +96,11 @@ static lgt_template **list_of(const lgt_plan_notes *notes, int colour) {
   return &notes->template[(uint32_t)colour * 0x9e3779b9u >> 16 & (LGT_TEMPLATE_LISTS - 1)];
 }
 
-lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, const lgt_portion *portion,
-                                lgt_instance *const *inst, int nslot) {
+lgt_template *lgt_template_find(lgt_plan_notes *notes, uint32_t *stamp, int colour,
+                                const lgt_portion *portion, lgt_instance *const *inst, int nslot) {
   lgt_template **first = notes->template ? list_of(notes, colour) : NULL;
   for (lgt_template **link = first, *t; link && (t = *link); link = &t->next) {
-    if (!is_for(t, colour, portion, inst, nslot)) continue;
+    if (!is_for(t, stamp, colour, portion, inst, nslot)) continue;
     *link = t->next;
     t->next = *first;
     return *first = t;
