@@ -184,8 +184,8 @@ TEST(what_is_ready_is_all_there) {
   lgt_close(rt);
 }
 
-/* The middle of x is written, and x is read through more views than a history may have events.  Each of them sees the edges, too,
- * so that the reads stay until there are too many; then they are forgotten. */
+/* The middle of x is written, and x is read through more views than a history may have events.  Each of them sees the
+ * edges, too, so that the reads stay until there are too many; then they are forgotten. */
 TEST(what_is_read_in_many_ways_is_replayed) {
   enum { VIEWS = LGT_HISTORY_LONG + 5, EDGE = VIEWS + 10, LENGTH = N - VIEWS };
   for (int check = 0; check < 2; check++) {

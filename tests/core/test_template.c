@@ -121,8 +121,8 @@ TEST(who_shares_an_instance_counts_if_loops_follow) {
   CHECK_EQ(lgt_mem_live(), live);
 }
 
-/* Sums of neighbours go from one vector to the other and back, in loops that follow one another element by element.  That is found
- * out once, though the vectors are others each time. */
+/* Sums of neighbours go from one vector to the other and back, in loops that follow one another element by element.
+ * That is found out once, though the vectors are others each time. */
 static void keeps_what_follows(const char *domains, const char *check) {
   enum { MANY = 6000, LOOPS = 6, TURNS = 12, WARM = 6 };
   static double wanted[2][MANY], got[MANY];

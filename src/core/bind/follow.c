@@ -8,8 +8,8 @@
 
 enum { FEW = 2 }; /* caches that the arrays must have the size of */
 
-/* Loops that follow one another: one step for the trapezoids, and one for the wedges, whose data are the first loop's work,
- * behind which those of the others lie. */
+/* Loops that follow one another: one step for the trapezoids, and one for the wedges, whose data are the first loop's
+ * work, behind which those of the others lie. */
 typedef struct lgt_sweep {
   lgt_skew skew;
   int first; /* of the steps that the loops had */

@@ -1,8 +1,8 @@
 /* follow.h - steps of a task that follow one another row by row (skew.h) in place of waiting for each other's end.
  *
- * Which loops do that follows from the places that they touch.  Of jobs that are made from one template these differ in where
- * the instances begin, and in which slots have the same one.  So the template keeps what was found for the first job, and is
- * from then on for jobs alone whose slots share instances as that one's do.
+ * Which loops do that follows from the places that they touch.  Of jobs that are made from one template these differ
+ * in where the instances begin, and in which slots have the same one.  So the template keeps what was found for the
+ * first job, and is from then on for jobs alone whose slots share instances as that one's do.
  */
 #ifndef LGT_FOLLOW_H
 #define LGT_FOLLOW_H

@@ -27,7 +27,7 @@ typedef struct lgt_loop_work {
   int64_t bytes;                 /* that all its chunks read and write */
   int count;                     /* loops that are a step together: this is the first of so many; 0: another one is */
   int chunk;                     /* the number of its first chunk among the step's */
-  const struct lgt_sweep *sweep; /* borrowed: loops, this one and those behind it, that follow one another (follow.h); or NULL */
+  const struct lgt_sweep *sweep; /* borrowed: this loop and some behind it follow one another (follow.h); or NULL */
 } lgt_loop_work;
 
 /* What finding the taint of a job of several calls takes. */

@@ -9,8 +9,8 @@ enum { MOST_ACCESSES = 400 };
 
 /* ---- what a nest touches ------------------------------------------------------------------------------ */
 
-/* What an access touches in the first row, as bytes of memory, how far it moves for each row, and in how many; and what it
- * touches in all of them. */
+/* What an access touches in the first row, as bytes of memory, how far it moves for each row, and in how many; and
+ * what it touches in all of them. */
 typedef struct reach {
   int64_t lo, hi, stride, rows, first, last;
 } reach;

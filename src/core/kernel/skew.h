@@ -51,8 +51,9 @@ typedef struct lgt_skew {
 /* Let a nest follow the others; false: it cannot, or what all touch at once would have more bytes than `cache`.  The caller
  * must have zeroed the sweep before the first one. */
 bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache);
-/* All have been added: choose blocks, and how many workers take part.  From here on the sweep tells of nests alone that are like
- * those: it is the same for all whose bases differ, but for those that share memory, by as much as theirs do. */
+/* All have been added: choose blocks, and how many workers take part.  From here on the sweep tells of nests alone
+ * that are like those: it is the same for all whose bases differ, but for those that share memory, by as much as
+ * theirs do. */
 void lgt_skew_cut(lgt_skew *skew, int64_t cache, int workers);
 /* With the option `check`: are two sweeps that have been cut the same? */
 bool lgt_skew_equal(const lgt_skew *a, const lgt_skew *b);

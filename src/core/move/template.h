@@ -12,8 +12,8 @@
  *   SHAPE      one of the template's shapes
  *   WHERE      the source line that failures name
  *
- * Which loops of such jobs follow one another row by row (follow.h) also depends on which slots have the same instance; once the
- * template knows it, it is for jobs alone whose slots do as that one's did.
+ * Which loops of such jobs follow one another row by row (follow.h) also depends on which slots have the same
+ * instance; once the template knows it, it is for jobs alone whose slots do as that one's did.
  *
  * A builder (point.c) writes a job's memory as it is to be, and notes a relocation for each such word.
  *
@@ -75,7 +75,7 @@ struct lgt_template {
   lgt_nest_shape *shape; /* owned, with their strides */
   int nshape;
   int nstep;
-  bool alone;          /* no loop follows another one row by row (follow.h): so it was found of a job that was made from it ... */
+  bool alone;          /* no loop follows another one (follow.h): so it was found of a job that was made from it ... */
   lgt_sweeps *sweeps;  /* ... or else which do; owned, a block of mem.h; NULL: that is not known yet, or none does */
   uint16_t *same;      /* owned, with `sweeps`: by slot, the first one that has its instance */
   int abreast;         /* loops that joined another one's step */
@@ -91,10 +91,11 @@ void lgt_template_release(lgt_template *template); /* NULL: do nothing */
 void lgt_template_note(lgt_template *template, const void *memory, const void *word, lgt_relocated how, int from, int64_t offset);
 /* The job is built: take its bytes over.  False when some memory was lacking. */
 bool lgt_template_take(lgt_template *template, const lgt_job *job, const char *memory, size_t size);
-/* The template gets `sweeps`, which a job with these instances has.  False: there is no memory for it, and the caller keeps them. */
+/* The template gets `sweeps`, which a job with these instances has.  False: there is no memory for it, and the caller
+ * keeps them. */
 bool lgt_template_follow(lgt_template *template, lgt_instance *const *inst, lgt_sweeps *sweeps);
-/* The group's template for a portion of a colour's work and instances that lie so; it becomes the newest.  NULL: there is none.
- * Stamps instances with the numbers that follow *stamp. */
+/* The group's template for a portion of a colour's work and instances that lie so; it becomes the newest.  NULL:
+ * there is none.  Stamps instances with the numbers that follow *stamp. */
 lgt_template *lgt_template_find(lgt_plan_notes *notes, uint32_t *stamp, int colour, const lgt_portion *portion,
                                 lgt_instance *const *inst, int nslot);
 /* Make it the newest of the group's.  If its colour then has more than LGT_TEMPLATES, the oldest of these goes. */
