@@ -12,7 +12,8 @@
  *   hears of them.
  *
  * `offered` counts how often there was something to take.  Threads without work watch it.  An idle worker spins for a short
- * while before it sleeps, because waking a thread costs more than a typical gap between tasks.  Who is about to sleep says so in
+ * while before it sleeps, because waking a thread costs more than a typical gap between tasks; for longer, if its last sleep was
+ * a short one: a script that issues tasks again and again takes so long for the next one.  Who is about to sleep says so in
  * `sleeping` or `waiting` and then looks at `offered` once more; who offers adds to `offered` and then looks for sleepers: one
  * of the two sees the other (all of these accesses are sequentially consistent).
  */
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPINS = 2000 };
+enum { SPINS = 2000, MORE_SPINS = 8 * SPINS, SHORT_SLEEP = 300 * 1000 }; /* a sleep: nanoseconds */
 
 struct lgt_exec {
   pthread_mutex_t lock;
@@ -293,23 +294,31 @@ static bool work_once(lgt_exec *exec, const errand *e) {
 
 /* ---- workers --------------------------------------------------------------------------------------- */
 
+/* With the lock: until there may be chunks to take.  True if that was soon. */
+static bool nap(lgt_exec *exec, unsigned seen) {
+  int64_t begin = lgt_profile_now();
+  atomic_fetch_add(&exec->sleeping, 1);
+  if (atomic_load(&exec->offered) == seen) pthread_cond_wait(&exec->work, &exec->lock);
+  atomic_fetch_sub(&exec->sleeping, 1);
+  return lgt_profile_now() - begin < SHORT_SLEEP;
+}
+
 static void *worker(void *argument) {
   lgt_exec *exec = argument;
+  int spins = SPINS;
   pthread_mutex_lock(&exec->lock);
   lgt_profile_enter(++exec->started);
   while (!exec->stop) {
     unsigned seen = atomic_load(&exec->offered);
     if (work_once(exec, NULL)) continue;
     pthread_mutex_unlock(&exec->lock);
-    for (int i = 0; i < SPINS && atomic_load(&exec->offered) == seen; i++) {
+    for (int i = 0; i < spins && atomic_load(&exec->offered) == seen; i++) {
       if (i % 64 == 63) sched_yield();
       __builtin_ia32_pause();
     }
     pthread_mutex_lock(&exec->lock);
     if (exec->stop || atomic_load(&exec->offered) != seen) continue;
-    atomic_fetch_add(&exec->sleeping, 1);
-    if (atomic_load(&exec->offered) == seen) pthread_cond_wait(&exec->work, &exec->lock);
-    atomic_fetch_sub(&exec->sleeping, 1);
+    spins = nap(exec, seen) ? MORE_SPINS : SPINS;
   }
   pthread_mutex_unlock(&exec->lock);
   return NULL;
