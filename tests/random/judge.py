@@ -47,6 +47,7 @@ class Result:
     def __init__(self):
         self.arrays, self.seen, self.error, self.done = {}, [], None, False
         self.failed = {}  # by name: the message
+        self.device_kernels = None  # of the process, where it ended well after this program
 
 
 class Failure:
@@ -59,6 +60,11 @@ def gpus_of(config):
     """Those of a rank; "auto" is one."""
     count = config.get("gpus", 0)
     return 1 if count == "auto" else int(count)
+
+
+def must_use_gpus(config):
+    """Does rank 0 run on a GPU all that it can?  Uneven ranks may not compile."""
+    return config.get("gpus", "auto") != "auto" and "uneven" not in config
 
 
 def domains_of(config):
@@ -167,6 +173,8 @@ def parse(data):
             results[-1][1].error = ("error", rest)
         elif word == "D":
             results[-1][1].done = True
+        elif word == "K":
+            results[-1][1].device_kernels = int(rest)
 
 
 class Lgt:
@@ -397,6 +405,8 @@ def judge_like(lgt, subjects, base, configs):
             why = judge(s, results[s.seed], trusted[s.seed], config)
             if why:
                 failures.append(Failure(s.seed, config, *why, good_seeds[:i]))
+        if not ending and must_use_gpus(config) and len(good) > 20 and any(r.device_kernels == 0 for r in results[good_seeds[-1]]):
+            ending = "exit", "GPUs got no kernel"
         if ending:
             failures.append(Failure(good_seeds[-1], config, *ending, good_seeds[:-1]))
     return failures, runs

@@ -84,10 +84,8 @@ def draw(rng, cache, gpus):
     maybe("between", 0.3, [0, 100, 1000])
     maybe("skew", 0.4, [0, 100, 300, 1000])
     maybe("abreast", 0.4, [0, 1, 300])
-    if rng.random() < 0.6:
-        config["compile"] = 0
-    else:
-        config["cache_dir"] = cache
+    maybe("compile", 0.6, [0])
+    config["cache_dir"] = cache
     config["trace"] = rng.choice([0, 1, 1])
     if config["trace"]:  # programs are short, so searches are frequent
         config["trace_sample"] = rng.choice([3, 6, 12, 40])
@@ -116,10 +114,12 @@ def configurations(number, first, count, folder, gpus):
 
 
 def with_set(config, fixed):
-    """A drawn configuration with what is to be fixed; there are devices of one kind at most."""
+    """A drawn configuration with what is to be fixed; there are devices of one kind at most, and GPUs need compiled loops."""
     for kind, other, memory in (("gpus", "emulate", "emulate_mem"), ("emulate", "gpus", "gpu_mem")):
         if kind in fixed:
             config = {name: value for name, value in config.items() if name not in (other, memory)}
+    if "gpus" in {**config, **fixed}:
+        config = {name: value for name, value in config.items() if name != "compile"}
     return {**config, **fixed}
 
 

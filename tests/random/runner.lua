@@ -8,7 +8,7 @@
 --   keep(name, array)                 for each array that is alive at its end
 -- OUT holds, for each program in each turn: a line "P seed", then "S value" for each number seen,
 -- "A name dtype bytes shape..." with the elements behind it or "F name message" if they failed, "E message" if the program
--- did, and "D seed".
+-- did, and "D seed"; then "K kernels" that devices have.
 -- It is flushed after each, so that what a crash interrupts is known.
 local ffi = require "ffi"
 local lgt = require "lgt"
@@ -70,4 +70,5 @@ for _ = 1, turns do
     out:flush()
   end
 end
+out:write("K ", lgt.stats().device_kernels, "\n")
 out:close()
