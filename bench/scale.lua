@@ -31,12 +31,13 @@ end
 
 local turn = iterate[arg[1]](lgt.size())
 
--- The last window before a fence is shorter than the others, and has a plan of its own.
+-- The last window before a fence is shorter than the others, and has a plan of its own; so have what it leaves behind and the
+-- memory that the next one finds.
 local function turns()
   for _ = 1, 300 do turn() end
   lgt.fence()
 end
 
-for _ = 1, 2 do turns() end
+for _ = 1, 6 do turns() end
 lgt.stats_reset()
 turns()

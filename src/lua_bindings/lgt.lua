@@ -569,7 +569,7 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- in numbers alone), fused_groups, temporaries_elided (results never stored), recipes_computed (such results that were
 -- looked at after all).  Of what repeats: launches_replayed (whose plan was found without planning or looking it up),
 -- traces_recorded, traces_evicted, traces_aborted (launches went along them, and not to the end).  Of kernels:
--- kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
+-- kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks, tasks_copied (made from earlier ones),
 -- passes (over memory), passes_following (those among them that follow others row by row), passes_abreast (that run
 -- while others of their task do), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent, tasks_ahead (that did something before all had come that they read); what tasks need from

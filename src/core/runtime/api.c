@@ -673,6 +673,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   } stat[] = {
       {"launches", rt->launches},
       {"tasks", rt->binder.tasks},
+      {"tasks_copied",
+       rt->binder.copied}, /* made from earlier ones: only addresses and numbers were filled in */
       {"passes", rt->binder.passes},
       {"passes_following", rt->binder.followed},
       {"passes_abreast", rt->binder.abreast},
@@ -727,7 +729,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 
 void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->waits = rt->plans = rt->shifts = rt->collections = 0;
-  rt->binder.tasks = rt->binder.passes = rt->binder.followed = rt->binder.abreast = rt->binder.groups = 0;
+  rt->binder.tasks = rt->binder.copied = rt->binder.passes = rt->binder.followed = rt->binder.abreast =
+      rt->binder.groups = 0;
   rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
