@@ -335,6 +335,58 @@ TEST(large_tiles_have_margins_where_memory_suffices) {
   }
 }
 
+/* A staggered grid: faces between cells, in turns.  What is read of the cells is shifted by half a point, as it were. */
+TEST(launches_of_other_extents_have_margins_too) {
+  enum { CELLS = 40, TURNS = 4 };
+  double cell[CELLS], face[CELLS + 1];
+  open_widening("1000");
+  lgt_id cells = filled(CELLS, 3, 1), faces = filled(CELLS + 1, 2, 0),
+         inner = slice_of(rt, faces, 0, 1, CELLS - 1, 1), below = slice_of(rt, cells, 0, 0, CELLS - 1, 1),
+         above = slice_of(rt, cells, 0, 1, CELLS - 1, 1), left = slice_of(rt, faces, 0, 0, CELLS, 1),
+         right = slice_of(rt, faces, 0, 1, CELLS, 1);
+  int more = kind_of(rt, LGT_FLOAT64, "a0 a1 add a2 sub =0");
+  for (int turn = 0; turn < TURNS; turn++)
+    CHECK(!launch(rt, more, 3, inner, above, below) && !launch(rt, more, 3, cells, right, left));
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2 * TURNS);
+  CHECK(plan && plan->ngroup == 1 && plan->group[0].mixed && plan->group[0].turns > TURNS);
+  CHECK(plan->call[0].launch != plan->call[1].launch && plan->call[0].wide != plan->call[0].launch);
+  for (int i = 0; i < CELLS; i++) cell[i] = 3 * i + 1;
+  for (int i = 0; i <= CELLS; i++) face[i] = 2 * i;
+  for (int turn = 0; turn < TURNS; turn++) {
+    for (int i = 1; i < CELLS; i++) face[i] += cell[i] - cell[i - 1];
+    for (int i = 0; i < CELLS; i++) cell[i] += face[i + 1] - face[i];
+  }
+  for (int i = 0; i < CELLS; i++) CHECK(value_at(cells, i) == cell[i] && value_at(faces, i) == face[i]);
+  lgt_close(rt);
+}
+
+/* One owner overwrites element `at`; then each reads one element behind its own, of 20 to either: one group, or two? */
+static void read_behind(int at, int64_t turns, int ngroup) {
+  enum { SIZE = 40 };
+  open_widening("1000");
+  lgt_id x = filled(SIZE, 1, 0), y = vector(SIZE - 1), one = slice_of(rt, x, 0, at, 1, 1);
+  lgt_id low = slice_of(rt, x, 0, 0, SIZE - 1, 1), high = slice_of(rt, x, 0, 1, SIZE - 1, 1);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a0 c1 add =0"), 1, x) && !lgt_fence(rt));
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a0 c2 mul =0"), 1, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "c5 =0"), 1, one);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, y, low, high);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, ngroup);
+  CHECK_EQ(plan->group[0].turns, turns);
+  for (int i = 0; i < SIZE - 1; i++)
+    CHECK_EQ(value_at(y, i), (i == at ? 5 : 2 * (i + 1)) + (i + 1 == at ? 5 : 2 * (i + 2)));
+  lgt_close(rt);
+}
+TEST(what_one_owner_alone_has_written_is_in_no_margin) {
+  read_behind(20, 0, 2); /* the second owner's first element */
+  read_behind(21, 2, 1);
+  read_behind(3, 2, 1);
+  read_behind(19, 2, 1);
+}
+
 /* A sum would count what is in a margin twice: it is of the last turn, and no turn follows that reads what it reads. */
 TEST(reductions_have_no_margins) {
   open_widening("1000");
@@ -367,6 +419,8 @@ int main(void) {
   RUN(turns_are_one_group_with_margins);
   RUN(margins_that_cost_more_than_exchanges_are_none);
   RUN(large_tiles_have_margins_where_memory_suffices);
+  RUN(launches_of_other_extents_have_margins_too);
+  RUN(what_one_owner_alone_has_written_is_in_no_margin);
   RUN(reductions_have_no_margins);
   RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);

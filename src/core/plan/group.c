@@ -303,8 +303,10 @@ static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
 }
 
 /* A call becomes one of the plan's newest group. */
-static void note_member(const lgt_plan *plan, reaches *all, int number) {
+static void note_member(lgt_plan *plan, reaches *all, int number) {
   const lgt_plan_call *call = &plan->call[number];
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  group->mixed |= call->launch != group->launch && group->launch->kind == LGT_PARTITION_TILING;
   int i = number - plan->group[plan->ngroup].first;
   for (int a = 0; a < call->nargs; a++) {
     members *m = &all->member[call->root[a]];
@@ -379,7 +381,10 @@ static lgt_refusal may_go_on(const lgt_fuser *fuser, lgt_plan *plan, reaches *al
   const lgt_plan_call *call = &plan->call[next];
   if (lgt_kind_native(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - group->first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
-  if (call->launch != group->launch) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  if (call->launch != group->launch && !lgt_widen_may_mix(fuser, group->launch))
+    return LGT_REFUSAL_LAUNCH_DOMAIN;
+  if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
+    return LGT_REFUSAL_LAUNCH_DOMAIN;
   lgt_refusal refusal = check_members(fuser, plan, all, turn, next);
   if (refusal != LGT_REFUSAL_END) return refusal;
   bool near = take_place(fuser, plan, all, next) && !group->split;
@@ -418,6 +423,8 @@ static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     }
     if (refusal != LGT_REFUSAL_TRUE_DEPENDENCE) break;
   }
+  group->mixed = false; /* without the calls of turns that were not taken */
+  for (int i = first; i < next; i++) group->mixed |= plan->call[i].launch != group->launch;
   return group->turns && stream > 0 ? end_of_memory(fuser, plan, first, next) : next;
 }
 
@@ -481,11 +488,11 @@ static int end_of_tiles(const lgt_fuser *fuser, const lgt_plan *plan, const uses
 /* May the plan's newest group, of the calls before `next`, take more of them with margins? */
 static bool may_turn(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
   const lgt_plan_group *group = &plan->group[plan->ngroup];
-  if (group->refusal != LGT_REFUSAL_TRUE_DEPENDENCE || group->mixed || group->split || next == plan->ncall ||
-      !lgt_widen_may(fuser, &plan->call[first]))
+  if (group->refusal != LGT_REFUSAL_TRUE_DEPENDENCE || group->split || next == plan->ncall ||
+      !lgt_widen_may(fuser, group->launch) || (group->mixed && !lgt_widen_may_mix(fuser, group->launch)))
     return false;
   for (int i = first; i < next; i++)
-    if (lgt_kind_native(plan->call[i].kind) || plan->call[i].launch != group->launch) return false;
+    if (lgt_kind_native(plan->call[i].kind)) return false;
   return true;
 }
 
@@ -502,9 +509,7 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
   int from = begin_group(fuser, plan, all, first), next = from;
   for (int i = first; i < from; i++) note_member(plan, all, i);
   while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END) {
-    note_member(plan, all, next);
-    if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
-      group->mixed = true;
+    note_member(plan, all, next++);
   }
   if (group->launch->kind == LGT_PARTITION_NONE) return end_of_memory(fuser, plan, first, next);
   if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);

@@ -1,6 +1,7 @@
 /* verify.c - see verify.h. */
 #include "plan/verify.h"
 
+#include "plan/cells.h"
 #include "plan/cut.h"
 
 #define WRONG(...) (lgt_err(LGT_SYSTEM, __VA_ARGS__), false)
@@ -506,17 +507,19 @@ static lgt_rect touched(const verifier *v, const lgt_plan_call *call, int arg, c
   return lgt_layout_root_rect(layout, &view);
 }
 
-/* Does each colour write itself, in its tile and the margin, what it then reads of an earlier call's results? */
+/* Does each task write itself, in its tile and the margin, what it then reads of an earlier call's results? */
 static bool verify_margin(const verifier *v, const lgt_plan_call *earlier, int b, const lgt_plan_call *call,
                           int a) {
   lgt_rect space = lgt_rect_of_shape(earlier->space.ndim, earlier->space.extent);
   lgt_rect all = touched(v, earlier, b, &space), part;
-  for (int c = 0; c < call->wide->ncolour; c++) {
-    lgt_rect reads = lgt_partition_rect(call->wide, c), writes = lgt_partition_rect(earlier->wide, c);
+  for (int c = 0; c < v->group->launch->ncolour; c++) {
+    lgt_rect reads = lgt_cells_tile(v->group, call->wide, c),
+             writes = lgt_cells_tile(v->group, earlier->wide, c);
     if (lgt_rect_empty(&reads)) continue;
+    bool any = !lgt_rect_empty(&writes);
     reads = touched(v, call, a, &reads);
-    writes = touched(v, earlier, b, &writes);
-    if (lgt_rect_intersect(&reads, &all, &part) && !lgt_rect_contains(&writes, &part))
+    if (any) writes = touched(v, earlier, b, &writes);
+    if (lgt_rect_intersect(&reads, &all, &part) && (!any || !lgt_rect_contains(&writes, &part)))
       return WRONG("plan: group %d: call %d reads what another tile has of call %d", v->number,
                    (int)(call - v->plan->call), (int)(earlier - v->plan->call));
   }
@@ -530,7 +533,8 @@ static bool verify_margins(const verifier *v) {
       for (int a = 0; a < v->plan->call[j].nargs; a++)
         for (int b = 0; b < v->plan->call[i].nargs; b++) {
           const lgt_plan_call *x = &v->plan->call[i], *y = &v->plan->call[j];
-          if (x->root[b] == y->root[a] && lgt_kind_writes(x->kind, b) && !lgt_kind_writes(y->kind, a) &&
+          if (x->root[b] == y->root[a] && !x->repeats && lgt_kind_writes(x->kind, b) &&
+              !lgt_kind_writes(y->kind, a) &&
               lgt_layout_may_overlap(layout_of(v, x->layout[b]), layout_of(v, y->layout[a])) &&
               !verify_margin(v, x, b, y, a))
             return false;

@@ -38,12 +38,15 @@ static int64_t following(const lgt_fuser *fuser, const lgt_partition *launch) {
   return (int64_t)((double)config->skew / (ROWS * row));
 }
 
-bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call) {
-  const lgt_partition *launch = call->launch;
+bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch) {
   return fuser->config->widen > 0 && launch->kind == LGT_PARTITION_TILING && launch->ncolour > 1 &&
          lgt_partition_apart(launch, fuser->solver.domains) &&
          (points_of(launch, NULL) * ELEMENT * VERSIONS < (double)fuser->config->between ||
           following(fuser, launch) > 1);
+}
+
+bool lgt_widen_may_mix(const lgt_fuser *fuser, const lgt_partition *launch) {
+  return following(fuser, launch) == 0;
 }
 
 double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch, int turns) {
@@ -51,33 +54,85 @@ double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch, int
   return most > 1 ? points_of(launch, NULL) * 2 * ELEMENT * BYTE_US * (double)((turns + most - 1) / most) : 0;
 }
 
-/* By how many points of the space is the reader's view before (negative) or behind the writer's along dimension j of the grid
- * of owners?  False: it cannot be told, or they are not shifted by whole points. */
-static bool distance(const lgt_fuser *fuser, const lgt_plan_call *writer, int other,
-                     const lgt_plan_call *reader, int arg, int j, int64_t *points) {
-  const lgt_layout *w = lgt_layout_at(fuser->stores, writer->layout[other]),
-                   *r = lgt_layout_at(fuser->stores, reader->layout[arg]);
-  lgt_cell x, y;
-  *points = 0;
-  if ((w->flags | r->flags) & LGT_LAYOUT_RESHAPED ||
-      !lgt_cell_of(w, &writer->space.align[other], writer->launch, j, &x) ||
-      !lgt_cell_of(r, &reader->space.align[arg], reader->launch, j, &y) || x.dim != y.dim)
-    return false;
-  if (x.dim < 0) return x.first == y.first;
-  int64_t step = x.tile / writer->launch->tile[writer->launch->home.dim[j]];
-  if (x.tile != y.tile || (y.origin - x.origin) % step) return false;
-  *points = (y.origin - x.origin) / step;
+/* ---- who has what a reader needs -------------------------------------------------------------------- */
+
+/* One argument of a call, along one dimension of the grid of owners. */
+typedef struct side {
+  lgt_cell cell;
+  int64_t step; /* elements of the root from a point of the space to the next; 0: the cell has no dimension */
+  int32_t first, last; /* owners that have a tile */
+  lgt_rect rect;       /* of the root: what the call touches through the argument */
+} side;
+
+static bool side_along(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, int j, side *out) {
+  const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[arg]);
+  const lgt_alignment *align = &call->space.align[arg];
+  const lgt_home *home = &call->launch->home;
+  if (l->flags & LGT_LAYOUT_RESHAPED || !lgt_cell_of(l, align, call->launch, j, &out->cell)) return false;
+  int64_t tiles = home->dim[j] < 0 ? 1 : call->launch->grid[home->dim[j]], end = home->grid[j] - 1,
+          first = home->first[j], last = first + tiles - 1;
+  out->step = out->cell.dim < 0 ? 0 : out->cell.tile / call->launch->tile[home->dim[j]];
+  out->first = (int32_t)(first < 0 ? 0 : first > end ? end : first);
+  out->last = (int32_t)(last < 0 ? 0 : last > end ? end : last);
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  lgt_rect view = lgt_space_view_rect(l, align, &space);
+  out->rect = lgt_layout_root_rect(l, &view);
   return true;
+}
+
+/* Do owners that read with such a margin, but have no tile of the writer, stay away from what is written? */
+static bool others_stay_away(const side *w, const side *r, int64_t below, int64_t above) {
+  int d = r->cell.dim;
+  int32_t before = w->first - 1, behind = w->last + 1;
+  if (before > r->last) before = r->last;
+  if (behind < r->first) behind = r->first;
+  int64_t end = before == r->last ? r->rect.hi[d] : r->cell.origin + (before + 1) * r->cell.tile,
+          begin = behind == r->first ? r->rect.lo[d] : r->cell.origin + behind * r->cell.tile;
+  return (before < r->first || end + above * r->step <= w->rect.lo[d]) &&
+         (behind > r->last || begin - below * r->step >= w->rect.hi[d]);
+}
+
+/* By how many points a writer's margin is to be wider than the reader's, before the tile and behind it. */
+typedef struct shift {
+  int64_t below, above;
+} shift;
+
+/* That follows from what lies between their cuts, of which the first or the last ones lie farthest apart. */
+static bool shift_of(const side *w, const side *r, int32_t owners, shift *out) {
+  const lgt_cell *x = &w->cell, *y = &r->cell;
+  int64_t origin = y->origin - x->origin, tile = y->tile - x->tile;
+  if (x->dim != y->dim || w->step != r->step || origin % w->step || tile % w->step) return false;
+  int64_t first = (origin + tile) / w->step, last = (origin + (owners - 1) * tile) / w->step;
+  *out = (shift){-(first < last ? first : last), first > last ? first : last};
+  return true;
+}
+
+/* May each owner find all that it reads, with a margin of so many points, among what it has written itself, along dimension j of
+ * the grid of owners?  The writer's margin is the reader's and *more then.  False: no, or it cannot be told. */
+static bool meet(const lgt_fuser *fuser, const lgt_plan_call *writer, int other, const lgt_plan_call *reader,
+                 int arg, int j, int64_t below, int64_t above, shift *more) {
+  int32_t owners = reader->launch->home.grid[j];
+  side w, r;
+  *more = (shift){0, 0};
+  if (!side_along(fuser, writer, other, j, &w) || !side_along(fuser, reader, arg, j, &r)) return false;
+  if (w.cell.dim < 0 && r.cell.dim < 0) return w.cell.first == r.cell.first;
+  if (r.cell.dim < 0) /* one owner reads */
+    return w.first <= r.first && r.first <= w.last && lgt_cell_holds(&w.cell, &r.rect, r.first, owners);
+  if (!others_stay_away(&w, &r, below, above)) return false;
+  return w.cell.dim < 0 || shift_of(&w, &r, owners, more); /* else one owner writes */
 }
 
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other,
                        const lgt_plan_call *call, int arg) {
-  int64_t points;
-  if (earlier->launch != call->launch || lgt_kind_writes(call->kind, arg)) return false;
+  shift more;
+  if (!lgt_partition_same_owners(earlier->launch, call->launch) || lgt_kind_writes(call->kind, arg))
+    return false;
   for (int j = 0; j < call->launch->home.ndim; j++)
-    if (!distance(fuser, earlier, other, call, arg, j, &points)) return false;
+    if (!meet(fuser, earlier, other, call, arg, j, 0, 0, &more)) return false;
   return true;
 }
+
+/* ---- margins ---------------------------------------------------------------------------------------- */
 
 /* May a call have a margin? */
 static bool can_widen(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call) {
@@ -94,17 +149,24 @@ static bool is_nothing(const lgt_halo *margin) {
   return !memcmp(margin, &none, sizeof none);
 }
 
+/* The dimension of a launch that is cut along dimension j of the grid of owners, or -1. */
+static int cut_along(const lgt_partition *launch, int j) {
+  int d = launch->home.dim[j];
+  return d >= 0 && launch->grid[d] > 1 ? d : -1;
+}
+
 /* A reader with a margin reads through an argument what the writer writes: let the writer's reach that far. */
 static bool reach(const lgt_fuser *fuser, const lgt_plan_call *writer, int other, const lgt_plan_call *reader,
                   int arg, const lgt_halo *margin, lgt_halo *wanted) {
-  const lgt_partition *launch = writer->launch;
-  for (int j = 0; j < launch->home.ndim; j++) {
-    int d = launch->home.dim[j];
-    int64_t points;
-    if (!distance(fuser, writer, other, reader, arg, j, &points)) return false;
-    if (d < 0 || launch->grid[d] == 1) continue;
-    if (wanted->below[d] < margin->below[d] - points) wanted->below[d] = margin->below[d] - points;
-    if (wanted->above[d] < margin->above[d] + points) wanted->above[d] = margin->above[d] + points;
+  if (!lgt_partition_same_owners(writer->launch, reader->launch)) return false;
+  for (int j = 0; j < writer->launch->home.ndim; j++) {
+    int d = cut_along(writer->launch, j), from = cut_along(reader->launch, j);
+    int64_t below = from < 0 ? 0 : margin->below[from], above = from < 0 ? 0 : margin->above[from];
+    shift more;
+    if (!meet(fuser, writer, other, reader, arg, j, below, above, &more)) return false;
+    if (d < 0 || from < 0) continue;
+    if (wanted->below[d] < below + more.below) wanted->below[d] = below + more.below;
+    if (wanted->above[d] < above + more.above) wanted->above[d] = above + more.above;
   }
   return true;
 }
@@ -113,7 +175,7 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
   memset(margin, 0, (size_t)(next - first) * sizeof *margin);
   for (int i = next - 2; i >= first; i--) {
     const lgt_plan_call *w = &plan->call[i];
-    for (int k = i + 1; k < next; k++)
+    for (int k = i + 1; k < next && !w->repeats; k++) /* else each task has its own result */
       for (int a = 0; a < plan->call[k].nargs; a++)
         for (int b = 0; b < w->nargs; b++) {
           const lgt_plan_call *r = &plan->call[k];
@@ -130,20 +192,24 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
 }
 
 double lgt_widen_messages(const lgt_plan *plan, int first, int next, const lgt_halo *margin) {
-  const lgt_partition *p = plan->call[first].launch;
   double sides = 0, all = 1;
-  for (int d = 0; d < p->ndim; d++) {
+  for (int j = 0; j < plan->group[plan->ngroup].launch->home.ndim; j++) {
     bool any = false;
-    for (int i = 0; i < next - first; i++) any |= margin[i].below[d] || margin[i].above[d];
+    for (int i = first; i < next; i++) {
+      int d = plan->call[i].repeats ? -1 : cut_along(plan->call[i].launch, j);
+      any |= d >= 0 && (margin[i - first].below[d] || margin[i - first].above[d]);
+    }
     if (any) sides += 2, all *= 3;
   }
   return sides ? (all - 1) / sides : 1;
 }
 
 double lgt_widen_cost(const lgt_plan *plan, int first, int next, const lgt_halo *margin) {
-  const lgt_partition *p = plan->call[first].launch;
   double points = 0;
-  for (int i = first; i < next; i++) points += points_of(p, &margin[i - first]) - points_of(p, NULL);
+  for (int i = first; i < next; i++) {
+    const lgt_partition *p = plan->call[i].launch;
+    if (p->kind == LGT_PARTITION_TILING) points += points_of(p, &margin[i - first]) - points_of(p, NULL);
+  }
   return points * POINT_US;
 }
 
@@ -151,6 +217,7 @@ bool lgt_widen_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next
   for (int i = first; i < next; i++) {
     lgt_plan_call *call = &plan->call[i];
     const lgt_halo *m = &margin[i - first];
+    if (call->launch->kind != LGT_PARTITION_TILING) continue; /* it is repeated */
     call->wide = lgt_partition_widened(fuser->solver.partitions, call->launch, m->below, m->above);
     if (!call->wide) return false;
   }

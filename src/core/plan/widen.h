@@ -12,7 +12,9 @@
  * tasks than one for each domain.
  *
  * Margins are found from the last call of the group to the first: who reads through a view that is shifted by d points
- * against the writer's needs d more points of the writer's margin than its own.  A call's `wide` partition has its
+ * against the writer's needs d more points of the writer's margin than its own.  Launches may be cut apart, between the same
+ * owners (cells.h): views are shifted then by what lies between their cuts.  What one owner alone has written, an edge of a
+ * grid, no other owner may read, in its margin neither.  A call's `wide` partition has its
  * margin; its `launch` says as ever who has the newest elements afterwards.  What domains have computed in margins is nobody's:
  * histories do not tell of it, and nobody reads it after the group.  The bits are the neighbour's, since an
  * element is computed by the same instructions from the same elements.  Calls that cannot do that (of C; reductions, where the
@@ -30,13 +32,16 @@
 
 #include "plan/fuse.h"
 
-/* May a group with the launch of this call have margins, if all its calls have the same one?  What a turn leaves for the next one
- * must be small, or large enough to be left row by row. */
-bool lgt_widen_may(const lgt_fuser *fuser, const lgt_plan_call *call);
+/* May a group with this launch have margins?  What a turn leaves for the next one must be small, or large enough to be left row by
+ * row. */
+bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch);
+/* ... and others that are cut between the same owners?  Of large tiles too little follows row by row then. */
+bool lgt_widen_may_mix(const lgt_fuser *fuser, const lgt_partition *launch);
 /* Could `call` read through an argument what the earlier one writes through `other`, if that had a margin? */
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other, const lgt_plan_call *call, int arg);
 
-/* The margins of the calls [first, next) of a plan, which have one launch partition; false: some call cannot have its own. */
+/* The margins of the calls [first, next) of a plan's newest group, whose launches have the same owners; false: some call cannot
+ * have its own, or would read what another owner alone has written. */
 bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next, lgt_halo *margin);
 /* Microseconds that a domain in the middle takes for them, and how many times as many messages its exchange takes as one for
  * the tiles alone: there are some across corners. */
