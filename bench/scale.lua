@@ -31,8 +31,8 @@ end
 
 local turn = iterate[arg[1]](lgt.size())
 
--- The last window before a fence is shorter than the others, and has a plan of its own; so have what it leaves behind and the
--- memory that the next one finds.
+-- The last window before a fence is shorter than the others, and has a plan of its own; and the next one finds what
+-- that left, other memory and other histories, for which there are records and templates of their own.
 local function turns()
   for _ = 1, 300 do turn() end
   lgt.fence()

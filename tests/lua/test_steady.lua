@@ -1,5 +1,6 @@
--- Once a loop has settled its launches are planned no more: no plan is made, no view, partition or footprint is new, what moves
--- is known from before, and tasks are copies of earlier ones.  So it is although its arrays are bound to others in each turn.
+-- Once a loop has settled its launches are planned no more: no plan is made, no view, partition or footprint is new,
+-- what moves is known from before, and tasks are copies of earlier ones.  So it is although its arrays are bound to
+-- others in each turn.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np, lgt = require "array", require "lgt"
 
