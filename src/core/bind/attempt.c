@@ -250,6 +250,13 @@ static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const 
   }
 }
 
+/* Of margins the next windows, which have more turns, want as much again, or more. */
+static int64_t more_margin(const lgt_rect *tile, int d, int64_t margin) {
+  enum { LITTLE = 64 }; /* a share of the tile */
+  int64_t little = (tile->hi[d] - tile->lo[d]) / LITTLE;
+  return margin <= 0 ? 0 : margin > little ? margin : little;
+}
+
 /* A later group of the plan touches more around the tiles of a slot, which hold a root: a thin halo gets room at once. */
 static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *call, int arg,
                          lgt_plan_notes *notes) {
@@ -259,9 +266,9 @@ static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *cal
     if (had->ndim < 1 || !touched_by(try, call, arg, d, &want)) continue;
     note_thin(try, s, had, &want, notes);
     if (call->wide == call->launch) continue;
-    for (int k = 0; k < had->ndim; k++) { /* of margins the next window may want twice as much */
-      if (want.lo[k] < had->lo[k]) want.lo[k] -= had->lo[k] - want.lo[k];
-      if (want.hi[k] > had->hi[k]) want.hi[k] += want.hi[k] - had->hi[k];
+    for (int k = 0; k < had->ndim; k++) {
+      want.lo[k] -= more_margin(had, k, had->lo[k] - want.lo[k]);
+      want.hi[k] += more_margin(had, k, want.hi[k] - had->hi[k]);
     }
     note_thin(try, s, had, &want, notes);
   }
