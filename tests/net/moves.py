@@ -382,7 +382,7 @@ def boxes_of(text):
 def observed(err, ranks):
     """The launches, as [(exchange, kind, tiles)], and the messages, as {exchange: Counter}; or what is wrong."""
     launches, messages = [[] for _ in range(ranks)], collections.defaultdict(collections.Counter)
-    holds = collections.defaultdict(lambda: collections.defaultdict(dict))
+    held_by = []  # (rank, exchange, array, boxes)
     for line in err.splitlines():
         who = re.match(r"\[(\d+)\] ", line)
         rank = int(who[1]) if who else 0
@@ -391,7 +391,7 @@ def observed(err, ranks):
         if call:
             launches[rank].append((int(call[1], 16), call[2], call[4], tuple(map(int, call[3].split(",")))))
         elif held:
-            holds[int(held[1], 16)][int(held[2])].update(boxes_of(held[3]))
+            held_by.append((rank, int(held[1], 16), int(held[2]), boxes_of(held[3])))
         elif message:
             exchange, size, peer = int(message[4], 16) >> 19, int(message[2]), int(message[3])
             if message[1] == "send":
@@ -400,8 +400,14 @@ def observed(err, ranks):
                 messages[exchange]["fold" if message[1] == "fold" else "share", 0, 0] += size
         elif "history of array" in line:
             return f"a history was too long: {line}"
-    if any(of != launches[0] for of in launches):
+    if any([call[:3] for call in of] != [call[:3] for call in launches[0]] for of in launches):
         return "the ranks do not launch the same"
+    # An array's number is each rank's own, for it may be another one's that was collected: here it is that of rank 0.
+    number = {(rank, mine[0], a): b for rank, of in enumerate(launches) for mine, first in zip(of, launches[0])
+              for a, b in zip(mine[3], first[3])}
+    holds = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for rank, exchange, array, boxes in held_by:
+        holds[exchange][number.get((rank, exchange, array), array)].update(boxes)
     return launches[0], messages, holds
 
 
