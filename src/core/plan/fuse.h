@@ -247,7 +247,7 @@ typedef struct lgt_plan_group {
   int first, count;            /* calls of the plan */
   const lgt_partition *launch; /* of all its calls; mixed: its owners, each of which has a tile of each call, or none (cells.h) */
   bool mixed;
-  int turns; /* 0: none; else as many would be groups if some calls were not computed in margins, too (widen.h) */
+  int turns;           /* 0: none; else as many would be groups if some calls were not computed in margins, too (widen.h) */
   lgt_refusal refusal; /* what ended it */
   lgt_plan_slot *slot; /* owned */
   int nslot;
