@@ -1,4 +1,7 @@
 /* test_pool.c - blocks that are used again, given back, and refused. */
+#include <string.h>
+#include <sys/mman.h>
+
 #include "check.h"
 #include "memory/pool.h"
 
@@ -102,6 +105,42 @@ TEST(what_is_used_in_each_turn_is_kept) {
   lgt_pool_release(pool);
 }
 
+/* How many MB of a block have pages. */
+static int64_t resident(const char *block, int64_t size) {
+  static unsigned char pages[256 * MB / 4096];
+  char *first = (char *)((size_t)block & -(size_t)4096);
+  int64_t count = size / 4096, there = 0;
+  if (mincore(first, (size_t)size, pages) != 0) return -1;
+  for (int64_t i = 0; i < count; i++) there += pages[i] & 1;
+  return there * 4096 / MB;
+}
+
+/* Blocks that make way for another one give it their pages, and what they have too much to the next one. */
+TEST(pages_that_were_touched_go_on) {
+  lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
+  int64_t size[2], large, next;
+  char *block[2];
+  for (int i = 0; i < 2; i++) {
+    block[i] = lgt_pool_take(pool, 32 * MB, false, &size[i]);
+    memset(block[i], 1 + i, (size_t)size[i]);
+  }
+  for (int i = 0; i < 2; i++) lgt_pool_give(pool, block[i], size[i]);
+  char *fresh = lgt_pool_take(pool, 48 * MB, false, &large);
+  CHECK(fresh && resident(fresh, large) >= 47);
+  CHECK(pool->used == large + lgt_pool_idle(pool) && lgt_pool_idle(pool) <= 16 * MB);
+  CHECK(lgt_pool_idle(pool) == pool->stocked && pool->stocked > 0);
+  memset(fresh, 3, (size_t)large);
+  char *second = lgt_pool_take(pool, 24 * MB, false, &next);
+  CHECK(second && resident(second, next) >= 14);
+  CHECK_EQ(pool->used, large + next);
+  memset(second, 4, (size_t)next);
+  lgt_pool_give(pool, fresh, large);
+  lgt_pool_give(pool, second, next);
+  lgt_pool_trim(pool);
+  CHECK(pool->used == 0 && lgt_pool_idle(pool) == 0);
+  lgt_pool_release(pool);
+}
+
 TEST(the_limit_holds_with_what_is_idle) {
   lgt_pool *pool = lgt_pool_new(10 * MB);
   int64_t size, other;
@@ -141,6 +180,7 @@ int main(void) {
   RUN(sizes_that_take_turns_are_kept);
   RUN(a_block_that_is_too_large_is_left_to_others);
   RUN(what_is_used_in_each_turn_is_kept);
+  RUN(pages_that_were_touched_go_on);
   RUN(the_limit_holds_with_what_is_idle);
   RUN(what_libraries_hold_counts);
   return check_done();

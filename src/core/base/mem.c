@@ -209,6 +209,31 @@ void lgt_mem_pages_free(void *block, size_t size) {
   else munmap((char *)((size_t)block & -HUGE), mapped(size));
 }
 
+lgt_pages lgt_mem_pages_keep(void *block, size_t size) {
+  if (size < HUGE) {
+    free(block);
+    return (lgt_pages){0};
+  }
+  lgt_pages pages = {(char *)((size_t)block & -HUGE), mapped(size) & -HUGE};
+  if (mapped(size) > pages.bytes) munmap(pages.start + pages.bytes, mapped(size) - pages.bytes);
+  return pages;
+}
+
+size_t lgt_mem_pages_move(lgt_pages *pages, void *block, size_t size, size_t filled) {
+  if (size < HUGE) return filled;
+  size_t room = (mapped(size) & -HUGE) - filled, bytes = pages->bytes < room ? pages->bytes : room;
+  char *from = pages->start + pages->bytes - bytes, *to = (char *)((size_t)block & -HUGE) + filled;
+  if (!bytes || mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) return filled;
+  pages->bytes -= bytes;
+  return filled + bytes;
+}
+
+void lgt_mem_pages_drop(lgt_pages *pages, size_t bytes) {
+  bytes = bytes < pages->bytes ? round_up(bytes, HUGE) : pages->bytes;
+  pages->bytes -= bytes;
+  if (bytes) munmap(pages->start + pages->bytes, bytes);
+}
+
 void lgt_mem_trim(void) { (void)malloc_trim(0); }
 
 void *lgt_mem_reserve(size_t size) { return admit() ? map(size ? size : 1, MAP_NORESERVE) : NULL; }

@@ -32,6 +32,18 @@ static inline bool lgt_mem_grow(void **array, int *room, int need, size_t size) 
 /* Elements. */
 void *lgt_mem_pages_alloc(size_t size);
 void lgt_mem_pages_free(void *block, size_t size);
+/* Huge pages that were touched, without a block: a new block may have them instead of pages that must be zeroed first. */
+typedef struct lgt_pages {
+  char *start;
+  size_t bytes;
+} lgt_pages;
+/* Free a block but for its whole huge pages, if it has some. */
+lgt_pages lgt_mem_pages_keep(void *block, size_t size);
+/* Pages go into a block that nobody has touched behind its first `filled` bytes, as far as there is room; how much is filled
+ * then. */
+size_t lgt_mem_pages_move(lgt_pages *pages, void *block, size_t size, size_t filled);
+/* So many bytes of them, or a little more, go back to the system. */
+void lgt_mem_pages_drop(lgt_pages *pages, size_t bytes);
 /* What freed blocks took goes back to the system. */
 void lgt_mem_trim(void);
 

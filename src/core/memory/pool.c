@@ -68,6 +68,58 @@ static void pages_free(const lgt_pool *pool, void *block, int64_t rounded) {
   else lgt_mem_pages_free(block, bytes_of(rounded));
 }
 
+/* ---- pages without a block ------------------------------------------------------------------------------- */
+
+/* They go into the block that is being made, as far as it has none. */
+static void fill(lgt_pool *pool, lgt_pages *pages) {
+  if (pool->fresh) pool->filled = lgt_mem_pages_move(pages, pool->fresh, pool->fresh_bytes, pool->filled);
+}
+
+/* So many bytes are in the stock no more. */
+static void unstock(lgt_pool *pool, int64_t bytes) {
+  pool->stocked -= bytes, pool->idle -= bytes, pool->used -= bytes;
+  if (pool->stocked < pool->stock_unused) pool->stock_unused = pool->stocked;
+}
+
+static void fill_from_stock(lgt_pool *pool) {
+  for (int i = 0; i < LGT_POOL_STOCK; i++) {
+    int64_t before = (int64_t)pool->stock[i].bytes;
+    fill(pool, &pool->stock[i]);
+    unstock(pool, before - (int64_t)pool->stock[i].bytes);
+  }
+}
+
+/* So many bytes of the stock go back to the system, or all there are. */
+static void drop_stock(lgt_pool *pool, int64_t bytes) {
+  for (int i = 0; i < LGT_POOL_STOCK && bytes > 0; i++) {
+    int64_t before = (int64_t)pool->stock[i].bytes;
+    lgt_mem_pages_drop(&pool->stock[i], (size_t)bytes);
+    int64_t gone = before - (int64_t)pool->stock[i].bytes;
+    bytes -= gone;
+    unstock(pool, gone);
+  }
+}
+
+/* A free block goes: its pages into the block that is being made, the rest of them into the stock. */
+static void break_up(lgt_pool *pool, void *block, int64_t rounded) {
+  pool->idle -= rounded;
+  pool->used -= rounded;
+  if (!pool->fresh) {
+    pages_free(pool, block, rounded);
+    return;
+  }
+  lgt_pages pages = lgt_mem_pages_keep(block, bytes_of(rounded));
+  fill(pool, &pages);
+  for (int i = 0; i < LGT_POOL_STOCK && pages.bytes; i++) {
+    if (pool->stock[i].bytes) continue;
+    pool->stock[i] = pages;
+    int64_t bytes = (int64_t)pages.bytes;
+    pool->stocked += bytes, pool->idle += bytes, pool->used += bytes;
+    return;
+  }
+  lgt_mem_pages_drop(&pages, pages.bytes);
+}
+
 /* The class after c (-1: the first) that ever had a free block; -1: there is none.  A program has few of them. */
 static int next_kept(const lgt_pool *pool, int c) {
   for (c++; c < LGT_POOL_CLASSES; c = (c / 64 + 1) * 64) {
@@ -101,11 +153,10 @@ static void trim(lgt_pool *pool) {
   if (!pool->idle) return;
   for (int c = -1; pool->idle && (c = next_kept(pool, c)) >= 0;)
     for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
-      pages_free(pool, block, class_size(c));
-      pool->idle -= class_size(c);
-      pool->used -= class_size(c);
+      break_up(pool, block, class_size(c));
       pool->unused[c] = 0;
     }
+  drop_stock(pool, INT64_MAX);
   lgt_mem_trim();
 }
 
@@ -113,12 +164,10 @@ static void trim(lgt_pool *pool) {
 static int64_t give_oldest(lgt_pool *pool, int c, int n) {
   lgt_spares *spare = &pool->spare[c];
   int64_t bytes = n * class_size(c);
-  for (int i = 0; i < n; i++) pages_free(pool, spare->item[i], class_size(c));
+  for (int i = 0; i < n; i++) break_up(pool, spare->item[i], class_size(c));
   memmove(spare->item, spare->item + n, (size_t)(spare->count - n) * sizeof *spare->item);
   spare->count -= n;
   pool->unused[c] = pool->unused[c] > n ? pool->unused[c] - n : 0;
-  pool->idle -= bytes;
-  pool->used -= bytes;
   return bytes;
 }
 
@@ -135,22 +184,27 @@ static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
 }
 
 /* Before a fresh block: those that nobody has taken lately go, and others until all blocks are hardly more than what was ever
- * in use.  If as much as that had to be had again, more may stay, up to a share of what is in use. */
+ * in use.  If as much as that had to be had again, more may stay, up to a share of what is in use now. */
 static void make_way(lgt_pool *pool, int c, int64_t bytes) {
   shrink(pool, bytes, true);
-  int64_t in_use = pool->used - pool->idle, may = in_use / IDLE_SHARE;
+  int64_t in_use = pool->used - pool->idle;
   if (in_use + bytes > pool->most) pool->most = in_use + bytes;
   if (pool->missed[c]) pool->missed[c]--, pool->again += bytes;
-  int64_t rest = pool->most - in_use - bytes + (pool->again > pool->most ? pool->again - pool->most : 0);
-  shrink(pool, pool->idle - (may < rest ? may : rest) - IDLE_LEAST, false);
+  int64_t idle = pool->most - in_use - bytes, share = in_use / IDLE_SHARE, more = pool->again - pool->most;
+  if (more > 0 && idle < share) idle = more < share - idle ? idle + more : share;
+  idle += IDLE_LEAST;
+  shrink(pool, pool->idle - idle - pool->stocked, false);
+  drop_stock(pool, pool->idle - idle);
 }
 
 static void look(lgt_pool *pool) {
+  drop_stock(pool, pool->stock_unused);
+  pool->stock_unused = pool->stocked;
   shrink(pool, INT64_MAX, true);
   give_thin(pool, true);
   for (int i = 0; i < LGT_POOL_THIN && pool->thin[i]; i++) pool->thin[i]->looked = true;
   for (int c = -1; (c = next_kept(pool, c)) >= 0;) pool->unused[c] = pool->spare[c].count;
-  pool->look = pool->served + pool->used - pool->idle;
+  pool->look = pool->served + pool->used;
 }
 
 /* So many bytes more count, if they may; fewer always may. */
@@ -178,21 +232,34 @@ static void *take_spare(lgt_pool *pool, int c, int64_t *rounded) {
   return NULL;
 }
 
+/* A new block, with pages of those that go to make way for it. */
+static void *take_fresh(lgt_pool *pool, int c, int64_t rounded, int64_t limit) {
+  void *block = pool->device ? NULL : pages_alloc(pool, rounded); /* addresses: it has no pages yet */
+  pool->fresh = block, pool->fresh_bytes = bytes_of(rounded), pool->filled = 0;
+  fill_from_stock(pool);
+  make_way(pool, c, rounded);
+  bool may = charge(pool, rounded, limit);
+  pool->fresh = NULL;
+  if (!may) {
+    if (block) pages_free(pool, block, rounded);
+    return NULL;
+  }
+  if (pool->device) block = pages_alloc(pool, rounded);
+  if (!block && pool->idle) {
+    trim(pool);
+    block = pages_alloc(pool, rounded);
+  }
+  if (!block) pool->used -= rounded;
+  return block;
+}
+
 static char *take(lgt_pool *pool, int64_t bytes, int64_t limit, int64_t *rounded) {
   int c = class_of(bytes, rounded);
   pool->served += *rounded;
   if (pool->served > pool->look) look(pool);
   void *block = take_spare(pool, c, rounded);
   if (block) return block;
-  make_way(pool, c, *rounded);
-  if (!charge(pool, *rounded, limit)) return NULL;
-  block = pages_alloc(pool, *rounded);
-  if (!block && pool->idle) {
-    trim(pool);
-    block = pages_alloc(pool, *rounded);
-  }
-  if (!block) pool->used -= *rounded;
-  return block;
+  return take_fresh(pool, c, *rounded, limit);
 }
 
 static void give(lgt_pool *pool, char *block, int64_t rounded) {

@@ -5,11 +5,12 @@
  * `limit`.  A block of scratch memory of less than LGT_SCRATCH_COUNTED bytes is bookkeeping and does not count.
  *
  * The pool keeps blocks that are given back, because their pages are warm.  Such a block counts until it is trimmed; a
- * caller that finds no room trims first.  The pool looks at its free blocks each time it has served as many bytes as are
- * in use: those that nobody has taken since the last look go back to the system, and before a new block is allocated so
- * do free ones until all blocks are hardly more than what was in use at the worst time.  Otherwise a program whose arrays have
- * other sizes in each turn would keep blocks of all sizes.  If as many bytes as that were needed again more is kept, up to half
- * of what is in use.  A large block may serve a request that is a little smaller.
+ * caller that finds no room trims first.  The pool looks at its free blocks each time it has served as many bytes as it
+ * has: those that nobody has taken since the last look go back to the system.  Before a new block is allocated free ones go
+ * until all blocks are hardly more than what was in use at the worst time; otherwise a program whose arrays have other sizes in
+ * each turn would keep blocks of all sizes.  Their huge pages become the new block's, which would have to be zeroed first if
+ * they came from the system, and what is left over of them stays in stock for the next one.  If as many bytes as that were
+ * needed again more is kept, up to half of what is in use.  A large block may serve a request that is a little smaller.
  *
  * Scratch memory.  The thread that runs a variant says which pool serves it (lgt_scratch_serve).  A thread that has no
  * scratch memory and finds no room waits while other threads have some, which they give back before their chunks end.
@@ -23,11 +24,12 @@
 
 #include <stdatomic.h>
 
+#include "base/mem.h"
 #include "core.h"
 #include "device/device.h"
 #include "memory/thin.h"
 
-enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10, LGT_POOL_THIN = 4 };
+enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10, LGT_POOL_THIN = 4, LGT_POOL_STOCK = 8 };
 
 typedef struct lgt_pool {
   lgt_device *device; /* borrowed: the device whose memory this is; NULL: the host's */
@@ -47,6 +49,10 @@ typedef struct lgt_pool {
   int64_t most;                         /* bytes that were ever in use at once, as far as fresh blocks tell */
   int missed[LGT_POOL_CLASSES];         /* by size: free blocks that went although they may be needed again */
   int64_t again;                        /* bytes of those that were */
+  void *fresh;                          /* borrowed, while a block of host memory is made: it ... */
+  size_t fresh_bytes, filled;           /* ... and how many of its bytes have pages of blocks that had to go */
+  lgt_pages stock[LGT_POOL_STOCK];      /* owned: what such blocks had too much */
+  int64_t stocked, stock_unused;        /* bytes of them; those that no block took since the last look */
   lgt_thin *thin[LGT_POOL_THIN];        /* owned: free thin blocks, the one that was given back last comes first */
 } lgt_pool;
 

@@ -664,13 +664,15 @@ static int64_t staged_bytes(const lgt_runtime *rt, int64_t *waits) {
 }
 
 #define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
+typedef struct counter {
+  const char *name;
+  int64_t value;
+} counter;
+
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
   int64_t staging_waits, staged = staged_bytes(rt, &staging_waits);
-  const struct {
-    const char *name;
-    int64_t value;
-  } stat[] = {
+  const counter stat[] = {
       {"launches", rt->launches},
       {"tasks", rt->binder.tasks},
       {"tasks_copied",
