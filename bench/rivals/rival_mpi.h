@@ -7,12 +7,12 @@
 
 #include "rival.h"
 
-/* A broadcast during which nobody spins: other contestants have their turn meanwhile. */
+/* A broadcast during which nobody spins, or looks often: other contestants have their turn meanwhile. */
 static inline void share(int *turns) {
   MPI_Request request;
   int done = 0;
   MPI_Ibcast(turns, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
-  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) usleep(200);
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) usleep(5000);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
