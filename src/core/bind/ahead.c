@@ -96,7 +96,8 @@ static bool find_inner(const view *v, const lgt_rect *tile, lgt_rect *inner) {
     if (mode == LGT_ACCESS_INDEX || access->slot == LGT_NONE) continue;
     const lgt_plan_slot *slot = &v->group->slot[access->slot];
     if (slot->rest != LGT_NONE && !avoid_rest(v, access, inner)) return false;
-    if (slot->initial && !avoid_moves(v, access, mode == LGT_ACCESS_STORE, inner)) return false;
+    bool old = slot->initial || slot->takes != LGT_NONE; /* may its memory be that of former contents? */
+    if (old && !avoid_moves(v, access, mode == LGT_ACCESS_STORE, inner)) return false;
   }
   return true;
 }
