@@ -306,4 +306,24 @@ check.case("a part of a copy fails, and what it is a copy of does not", function
   check.refuses("outside its extent", function() return (copy(11, 1)) end)
 end)
 
+-- What a neighbour gets of the former version is copied before the last one is written over that, also where the
+-- writer itself gets nothing.
+check.case("a version over one that only the neighbour reads", function()
+  local n = 252
+  local function program(widen)
+    lgt.options { widen = widen }
+    local a, c, d = np.arange(n) * 1.0, np.arange(n) * 1.0, np.arange(n) * 1.0
+    for turn = 1, 6 do
+      d, a = a, d
+      a["2:-2"]:fill(turn)
+      c["2:-2"] = (d[":-3"] * 3 - d["2:-2"] + c[":-3"] * 3) % 256
+    end
+    lgt.fence()
+    return c
+  end
+  local wanted = program(0)
+  for _ = 1, 8 do check.that(np.all(wanted:eq(program(20)))) end
+  lgt.options { widen = 20 }
+end)
+
 check.done()
