@@ -137,6 +137,31 @@ TEST(large_blocks_begin_at_different_places_of_a_huge_page) {
   }
 }
 
+/* Also if they have been in several blocks: on some systems those are several mappings, which cannot be moved at once. */
+TEST(pages_go_on_from_block_to_block) {
+  enum { HUGE = 2 << 20, SMALL = 4 << 20, LARGE = 8 << 20 };
+  char *large = lgt_mem_pages_alloc(LARGE), *other = lgt_mem_pages_alloc(LARGE);
+  size_t filled = 0;
+  for (int i = 0; i < 2; i++) {
+    char *block = lgt_mem_pages_alloc(SMALL);
+    memset(block, 1 + i, SMALL);
+    lgt_pages pages = lgt_mem_pages_keep(block, SMALL);
+    CHECK_EQ(pages.bytes, SMALL);
+    filled = lgt_mem_pages_move(&pages, large, LARGE, filled);
+    CHECK(pages.bytes == 0 && filled == (size_t)(i + 1) * SMALL);
+  }
+  lgt_pages pages = lgt_mem_pages_keep(large, LARGE);
+  CHECK_EQ(lgt_mem_pages_move(&pages, other, LARGE, HUGE), LARGE);
+  CHECK_EQ(pages.bytes, HUGE);
+  lgt_mem_pages_drop(&pages, 1);
+  CHECK_EQ(pages.bytes, 0);
+  CHECK_EQ(other[HUGE / 2], 0);
+  CHECK_EQ(other[HUGE + HUGE / 2], 1);
+  CHECK_EQ(other[3 * HUGE + HUGE / 2], 2);
+  memset(other, 3, LARGE);
+  lgt_mem_pages_free(other, LARGE);
+}
+
 TEST(reserved_space_appears_when_touched) {
   size_t size = (size_t)64 << 30;
   char *space = lgt_mem_reserve(size);
@@ -252,6 +277,7 @@ int main(void) {
   RUN(blocks_that_come_and_go_are_kept_by_size);
   RUN(elements_are_aligned);
   RUN(large_blocks_begin_at_different_places_of_a_huge_page);
+  RUN(pages_go_on_from_block_to_block);
   RUN(reserved_space_appears_when_touched);
   RUN(an_arena_gives_zeroed_memory_and_reuses_its_blocks);
   RUN(the_machine_says_how_much_memory_there_is);

@@ -178,8 +178,8 @@ void lgt_blocks_fini(lgt_blocks *blocks) {
 
 /* ---- elements --------------------------------------------------------------------------------- */
 
-static void *map(size_t size, int flags) {
-  void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+static void *map(void *at, size_t size, int flags) {
+  void *block = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return block == MAP_FAILED ? NULL : block;
 }
 
@@ -194,7 +194,7 @@ void *lgt_mem_pages_alloc(size_t size) {
   }
   /* Map more than needed, then give back what lies before and behind the aligned part. */
   size = mapped(size);
-  char *start = map(size + HUGE, 0);
+  char *start = map(NULL, size + HUGE, 0);
   if (!start) return NULL;
   char *block = (char *)round_up((size_t)start, HUGE);
   if (block > start) munmap(start, (size_t)(block - start));
@@ -219,13 +219,19 @@ lgt_pages lgt_mem_pages_keep(void *block, size_t size) {
   return pages;
 }
 
+/* One huge page at a time: those of several blocks are several mappings, and before Linux 6.17 one call moves pages of one
+ * mapping only.  A call that fails may have unmapped what it should have replaced. */
 size_t lgt_mem_pages_move(lgt_pages *pages, void *block, size_t size, size_t filled) {
   if (size < HUGE) return filled;
-  size_t room = (mapped(size) & -HUGE) - filled, bytes = pages->bytes < room ? pages->bytes : room;
-  char *from = pages->start + pages->bytes - bytes, *to = (char *)((size_t)block & -HUGE) + filled;
-  if (!bytes || mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) return filled;
-  pages->bytes -= bytes;
-  return filled + bytes;
+  for (; pages->bytes && filled + HUGE <= mapped(size); filled += HUGE) {
+    char *to = (char *)((size_t)block & -HUGE) + filled;
+    if (mremap(pages->start, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+      (void)map(to, HUGE, MAP_FIXED);
+      break;
+    }
+    pages->start += HUGE, pages->bytes -= HUGE;
+  }
+  return filled;
 }
 
 void lgt_mem_pages_drop(lgt_pages *pages, size_t bytes) {
@@ -236,7 +242,7 @@ void lgt_mem_pages_drop(lgt_pages *pages, size_t bytes) {
 
 void lgt_mem_trim(void) { (void)malloc_trim(0); }
 
-void *lgt_mem_reserve(size_t size) { return admit() ? map(size ? size : 1, MAP_NORESERVE) : NULL; }
+void *lgt_mem_reserve(size_t size) { return admit() ? map(NULL, size ? size : 1, MAP_NORESERVE) : NULL; }
 
 void lgt_mem_release(void *block, size_t size) {
   if (block) munmap(block, size ? size : 1);

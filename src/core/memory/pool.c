@@ -234,6 +234,7 @@ static void *take_spare(lgt_pool *pool, int c, int64_t *rounded) {
 
 /* A new block, with pages of those that go to make way for it. */
 static void *take_fresh(lgt_pool *pool, int c, int64_t rounded, int64_t limit) {
+  int64_t idle = pool->idle;
   void *block = pool->device ? NULL : pages_alloc(pool, rounded); /* addresses: it has no pages yet */
   pool->fresh = block, pool->fresh_bytes = bytes_of(rounded), pool->filled = 0;
   fill_from_stock(pool);
@@ -245,7 +246,7 @@ static void *take_fresh(lgt_pool *pool, int c, int64_t rounded, int64_t limit) {
     return NULL;
   }
   if (pool->device) block = pages_alloc(pool, rounded);
-  if (!block && pool->idle) {
+  if (!block && idle) { /* what made way may have left addresses, too */
     trim(pool);
     block = pages_alloc(pool, rounded);
   }
