@@ -307,7 +307,7 @@ static void note_member(lgt_plan *plan, reaches *all, int number) {
   const lgt_plan_call *call = &plan->call[number];
   lgt_plan_group *group = &plan->group[plan->ngroup];
   group->mixed |= call->launch != group->launch && group->launch->kind == LGT_PARTITION_TILING;
-  int i = number - plan->group[plan->ngroup].first;
+  int i = number - group->first;
   for (int a = 0; a < call->nargs; a++) {
     members *m = &all->member[call->root[a]];
     if (m->group != plan->ngroup) *m = (members){.group = plan->ngroup};
@@ -508,9 +508,8 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
   lgt_plan_group *group = &plan->group[plan->ngroup];
   int from = begin_group(fuser, plan, all, first), next = from;
   for (int i = first; i < from; i++) note_member(plan, all, i);
-  while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END) {
+  while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
     note_member(plan, all, next++);
-  }
   if (group->launch->kind == LGT_PARTITION_NONE) return end_of_memory(fuser, plan, first, next);
   if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||

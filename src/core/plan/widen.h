@@ -14,11 +14,11 @@
  * Margins are found from the last call of the group to the first: who reads through a view that is shifted by d points
  * against the writer's needs d more points of the writer's margin than its own.  Launches may be cut apart, between the same
  * owners (cells.h): views are shifted then by what lies between their cuts.  What one owner alone has written, an edge of a
- * grid, no other owner may read, in its margin neither.  A call's `wide` partition has its
- * margin; its `launch` says as ever who has the newest elements afterwards.  What domains have computed in margins is nobody's:
- * histories do not tell of it, and nobody reads it after the group.  The bits are the neighbour's, since an
- * element is computed by the same instructions from the same elements.  Calls that cannot do that (of C; reductions, where the
- * margin would count twice) have no margins: a group in which they would need one ends before.
+ * grid, no other owner may read, not even in its margin.  A call's `wide` partition has its margin; its `launch` says as ever
+ * who has the newest elements afterwards.  What domains have computed in margins is nobody's: histories do not tell of it, and
+ * nobody reads it after the group.  The bits are the neighbour's, since an element is computed by the same instructions from
+ * the same elements.  Calls that cannot do that (of C; reductions, where the margin would count twice) have no margins: a group
+ * in which they would need one ends before.
  *
  * A *turn* is what would be a group without margins.  With h points a turn and side n, k turns compute (k - 1) h n points
  * more in each of two directions.  They are worth it where tiles are small, because they spare k - 1 exchanges, and where they
@@ -35,7 +35,7 @@
 /* May a group with this launch have margins?  What a turn leaves for the next one must be small, or large enough to be left row by
  * row. */
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch);
-/* ... and others that are cut between the same owners?  Of large tiles too little follows row by row then. */
+/* ... with other launches in it, cut between the same owners?  Of large tiles too little follows row by row then. */
 bool lgt_widen_may_mix(const lgt_fuser *fuser, const lgt_partition *launch);
 /* Could `call` read through an argument what the earlier one writes through `other`, if that had a margin? */
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other, const lgt_plan_call *call, int arg);
