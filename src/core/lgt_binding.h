@@ -142,9 +142,10 @@ lgt_id lgt_array_adopt(lgt_runtime *rt, uint32_t layout, void *data, void (*rele
 /* The number of the GPU whose memory arrays share with other libraries (lgt_array_attach, lgt_array_share); -1 with an error. */
 int lgt_device_shared(lgt_runtime *rt);
 
-/* Write a number into the element that a layout of no dimensions shows of an array's store, if that can be done at once.  Not 0:
- * it is done.  0: it has to be launched: something has not run yet, another array or a result that is not stored needs
- * what is there, or the type is none of float64, float32 and int64. */
+/* Write a number into the element that a layout of no dimensions shows of an array's store, if that can be done at
+ * once.  Not 0: it is done.  0: it has to be launched: something has not run yet, another array or a result that is
+ * not stored needs what is there, there are several domains, devices, a profile or a trace that the script names,
+ * or the type is none of float64, float32 and int64. */
 int lgt_element_put(lgt_runtime *rt, lgt_id array, uint32_t layout, double value);
 
 /* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of
