@@ -1,21 +1,24 @@
 /* exec.c - the scheduler.  See exec.h for what it does and what the lock protects.
  *
- * One mutex, and one list of the tasks that run: those that have begun and are not done.  A thread that looks for work takes
- * the mutex and then a chunk of the first task in the list that has one to take.  From there on it goes without the mutex,
- * chunk by chunk, for chunks may take less than a microsecond:
+ * One mutex, and one list of the tasks that run: those that have begun and are not done.  A thread that looks for work
+ * takes the mutex and then a chunk of the first task in the list that has one to take.  From there on it goes without
+ * the mutex, chunk by chunk, for chunks may take less than a microsecond:
  *
- * - To take a chunk is to add one to `place`, which has the step, too: who gets a number beyond the step's chunks got none.
- * - The next chunk is taken before the last one is counted as finished in `left`.  So whoever touches a task without the mutex
- *   has a chunk that is not finished, and the task is there; with the mutex, the task is there because it is in the list.
- * - Who finishes the last chunk of a step goes on alone to the next step that has chunks, takes the first of these, and offers
- *   the others by `left` and then `place`.  So one thread does steps of a single chunk one behind the other, and nobody else
- *   hears of them.
+ * - To take a chunk is to add one to `place`, which has the step, too: a thread that gets a number beyond the step's
+ *   chunks got none.
+ * - The next chunk is taken before the last one is counted as finished in `left`.  So whoever touches a task without
+ *   the mutex has a chunk that is not finished, and the task is there; with the mutex, the task is there because it is
+ *   in the list.
+ * - The thread that finishes the last chunk of a step goes on alone to the next step that has chunks, takes the first
+ *   of these, and offers the others by `left` and then `place`.  So one thread does steps of a single chunk one behind
+ *   the other, and nobody else hears of them.
  *
- * `offered` counts how often there was something to take.  Threads without work watch it.  An idle worker spins for a short
- * while before it sleeps, because waking a thread costs more than a typical gap between tasks; for longer, if its last sleep was
- * a short one: a script that issues tasks again and again takes so long for the next one.  Who is about to sleep says so in
- * `sleeping` or `waiting` and then looks at `offered` once more; who offers adds to `offered` and then looks for sleepers: one
- * of the two sees the other (all of these accesses are sequentially consistent).
+ * `offered` counts how often there was something to take.  Threads without work watch it.  An idle worker spins for a
+ * short while before it sleeps, because waking a thread costs more than a typical gap between tasks; for longer, if
+ * its last sleep was a short one: a script that issues tasks again and again takes so long for the next one.  Who is
+ * about to sleep says so in `sleeping` or `waiting` and then looks at `offered` once more; who offers adds to
+ * `offered` and then looks for sleepers: one of the two sees the other (all of these accesses are sequentially
+ * consistent).
  */
 #include "exec/exec.h"
 
@@ -162,8 +165,8 @@ static void complete(lgt_exec *exec, lgt_task *task) {
   wake_submitter(exec);
 }
 
-/* The first step from `at` on that has chunks; -1 if there is none, or the task has failed.  Nobody else works on the task.
- * begin() may allocate but never waits: it may be called with the lock. */
+/* The first step from `at` on that has chunks; -1 if there is none, or the task has failed.  Nobody else works on the
+ * task.  begin() may allocate but never waits: it may be called with the lock. */
 static int next_step(lgt_task *task, int at) {
   for (; at < task->nstep && !task->status; at++) {
     lgt_step *step = &task->step[at];
@@ -175,7 +178,8 @@ static int next_step(lgt_task *task, int at) {
   return -1;
 }
 
-/* From now on others may take chunks of the step, from the first that is not `taken`, and finish the task if none is. */
+/* From now on others may take chunks of the step, from the first that is not `taken`, and finish the task if none is
+ * taken. */
 static void offer(lgt_task *task, int at, int taken) {
   atomic_store_explicit(&task->left, task->step[at].nchunk, memory_order_relaxed);
   atomic_store_explicit(&task->place, (unsigned long long)at << 32 | (unsigned)taken, memory_order_release);
@@ -220,8 +224,8 @@ static lgt_status run_chunk(const lgt_exec *exec, const lgt_task *task, lgt_step
   return status;
 }
 
-/* Take a chunk of the task's current step; -1: others have all of them.  The task must be in the list, seen with the lock, or the
- * caller must have a chunk that is not finished. */
+/* Take a chunk of the task's current step; -1: others have all of them.  The caller must have the lock, with the task in
+ * the list, or a chunk of the task that is not finished. */
 static int take(lgt_task *task, int *at) {
   unsigned long long place = atomic_load_explicit(&task->place, memory_order_acquire);
   if ((int)(unsigned)place >= task->step[place >> 32].nchunk) return -1;
