@@ -59,7 +59,7 @@ local function groups_of(turns, turn)
   return (lgt.stats().fused_groups - before) / turns
 end
 
-local mixed = arg[1] ~= "apart" -- the option mix
+local mixed = arg[1] ~= "apart" -- with --mix=0 each launch that is cut in another way is a task
 local fused = groups_of(10, function() return np.ones(30) + 1 + 1 end) < 2
 
 -- Iterations that read their neighbours' results: domains compute these, too, instead of asking for them.

@@ -251,7 +251,7 @@ static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const 
 }
 
 /* Of margins the next windows, which have more turns, want as much again, or more. */
-static int64_t more_margin(const lgt_rect *tile, int d, int64_t margin) {
+static int64_t margin_to_come(const lgt_rect *tile, int d, int64_t margin) {
   enum { LITTLE = 64 }; /* a share of the tile */
   int64_t little = (tile->hi[d] - tile->lo[d]) / LITTLE;
   return margin <= 0 ? 0 : margin > little ? margin : little;
@@ -267,8 +267,8 @@ static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *cal
     note_thin(try, s, had, &want, notes);
     if (call->wide == call->launch) continue;
     for (int k = 0; k < had->ndim; k++) {
-      want.lo[k] -= more_margin(had, k, had->lo[k] - want.lo[k]);
-      want.hi[k] += more_margin(had, k, want.hi[k] - had->hi[k]);
+      want.lo[k] -= margin_to_come(had, k, had->lo[k] - want.lo[k]);
+      want.hi[k] += margin_to_come(had, k, want.hi[k] - had->hi[k]);
     }
     note_thin(try, s, had, &want, notes);
   }

@@ -547,6 +547,7 @@ static uint16_t found_in(const lgt_weaver *w, uint16_t slot, const uint16_t *cur
   uint16_t found = LGT_NONE;
   for (int b = 0; b < w->items->nbuffer; b++)
     if (w->items->buffer[b].slot == slot) found = (uint16_t)b;
+  lgt_assert(found != LGT_NONE);
   const lgt_weave_buffer *old = &w->items->buffer[found];
   if (old->writers || old->part || w->plan->root[old->root].attached) return LGT_NONE;
   for (int r = 0; r < w->plan->nroot; r++)

@@ -663,20 +663,19 @@ static int64_t staged_bytes(const lgt_runtime *rt, int64_t *waits) {
   return bytes;
 }
 
-#define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
 typedef struct counter {
   const char *name;
   int64_t value;
 } counter;
 
+#define EXCHANGES(what, stat) {stat, rt->binder.exchanged[LGT_EXCHANGES_##what]},
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
   int64_t staging_waits, staged = staged_bytes(rt, &staging_waits);
   const counter stat[] = {
       {"launches", rt->launches},
       {"tasks", rt->binder.tasks},
-      {"tasks_copied",
-       rt->binder.copied}, /* made from earlier ones: only addresses and numbers were filled in */
+      {"tasks_copied", rt->binder.copied}, /* from earlier ones, with addresses and numbers filled in */
       {"passes", rt->binder.passes},
       {"passes_following", rt->binder.followed},
       {"passes_abreast", rt->binder.abreast},
