@@ -103,6 +103,28 @@ check.case("it fuses with the array library", function()
   check.that(stats.fused_groups <= 2, ("%d launches became %d groups"):format(stats.launches, stats.fused_groups))
 end)
 
+check.case("as many arrays and numbers as there may be", function()
+  local args, given = { "out" }, { np.empty(3) }
+  for i = 2, 12 do args[i], given[i] = "in", np.full({ 3 }, 2 ^ i) end
+  for i = 1, 6 do given[12 + i] = i end
+  local function sum(_, ...)
+    local total = 0
+    for i, x in ipairs { ... } do total = total + i * x end
+    return total
+  end
+  local most = lgt.task { name = "most", args = args, params = 6, generator = sum }
+  local expected = 0
+  for i = 2, 12 do expected = expected + (i - 1) * 2 ^ i end
+  for i = 1, 6 do expected = expected + (11 + i) * i end
+  for _ = 1, 100 do most(unpack(given)) end -- compiled, too
+  check.equal(given[1]:totable(), { expected, expected, expected })
+  given[18] = "x"
+  check.refuses("parameter 6 must be a number", function() most(unpack(given)) end)
+  given[12] = 1
+  check.refuses("argument 12 must be an array", function() most(unpack(given)) end)
+  check.refuses("takes 12 arrays and 6 numbers, not 19 arguments", function() most(unpack(given, 1, 19)) end)
+end)
+
 check.case("mistakes", function()
   check.refuses("unknown field", function() lgt.task { nam = "x" } end)
   check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "out" } } end)

@@ -140,15 +140,68 @@ local function build(lgt, definition, numbers, body)
   end
 end
 
+-- ---- launching
+
+-- What launches is generated, one function for each number of arrays and of numbers.  Without loops and tables it is
+-- part of whatever trace calls it, however many arrays the tasks of a program's loop have.
+local source = debug.getinfo(1, "S").source -- it is the libraries' own: lgt.line looks for the script behind it
+local HEAD = [[
+local lgt, task = ...
+local istype, Array, handles, layouts, front = require("ffi").istype, lgt.Array, lgt.handles, lgt.layouts, lgt.front
+local slot, submit, line, known, learn, BESIDE = lgt.slot, lgt.submit, lgt.line, task.known, task.learn, lgt.BESIDE
+return function(...)
+  if select("#", ...) ~= $total then task.wrong_count(select("#", ...)) end
+  local $all = ...
+  if front.epoch ~= task.epoch then task.forget() end
+  local node, lines, layout = known, front.all_lines ~= 0
+]]
+local ARRAY = [[
+  if not istype(Array, a$i) then task.wrong_array($i, a$i) end
+  layout = handles[a$i.id].layout
+  if layout == 0 then task.wrong_array($i, a$i) end
+  lines = lines or layouts[layout].size >= BESIDE
+  node = node[layout] or learn(node, layout$found)
+]]
+local NUMBER = [[
+  if type(x$i) ~= "number" then task.wrong_number($i, x$i) end
+]]
+local LAUNCH = [[
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = node, $nargs, $nparams, lines and line() or 0
+]]
+
+local function launcher(nargs, nparams)
+  local arrays, numbers, text = {}, {}, {}
+  for i = 1, nargs do arrays[i] = "a" .. i end
+  for i = 1, nparams do numbers[i] = "x" .. i end
+  local all = table.concat(arrays, ", ")
+  local words = { total = nargs + nparams, nargs = nargs, nparams = nparams,
+                  all = nparams > 0 and all .. ", " .. table.concat(numbers, ", ") or all }
+  local function add(template, i)
+    words.i, words.found = i, i == nargs and ", " .. all or ""
+    text[#text + 1] = template:gsub("%$(%l+)", words)
+  end
+  add(HEAD)
+  for i = 1, nargs do add(ARRAY, i) end
+  for i = 1, nparams do add(NUMBER, i) end
+  add(LAUNCH)
+  for i = 1, nargs do add("  l.arg[" .. i - 1 .. "] = a$i.id\n", i) end
+  for i = 1, nparams do add("  l.param[" .. i - 1 .. "].f = x$i\n", i) end
+  add("  submit(l)\nend\n")
+  return assert(loadstring(table.concat(text), source))
+end
+
+local launchers = {}
+
 local function define(lgt, definition)
   check(lgt, definition)
   local nargs, nparams, name = #definition.args, definition.params or 0, definition.name
-  local known, remembered, epoch = {}, 0, lgt.front.epoch -- a trie over the arguments' layouts; its leaves are kinds
+  local known, remembered = {}, 0 -- a trie over the arguments' layouts; its leaves are kinds
   local kinds = {} -- by dtypes
 
   local function find(arrays)
     iteration_space(lgt, definition, arrays)
-    local key, numbers = {}, {} -- no arrays: a trace that calls the function below keeps it, and what it knows
+    local key, numbers = {}, {} -- no arrays: a trace that calls the launcher keeps it, and what it knows
     for i = 1, nargs do
       numbers[i] = lgt.layout(arrays[i])
       local layout = lgt.layouts[numbers[i]]
@@ -159,46 +212,44 @@ local function define(lgt, definition)
     return kinds[key]
   end
 
-  -- What follows in the trie; nodes of a trie that is forgotten serve the call at hand and no other.
-  local function learn(node, layout, next_node)
+  local task = { known = known, epoch = lgt.front.epoch }
+
+  -- Numbers of layouts may stand for others now.
+  function task.forget()
+    remembered, task.epoch = 0, lgt.front.epoch
+    clear(known)
+  end
+
+  -- What follows in the trie: behind the last layout the kind, for which all arrays are given.  Nodes of a trie that is
+  -- forgotten serve the call at hand and no other.
+  function task.learn(node, layout, ...)
     remembered = remembered + 1
     if remembered > MOST then
       remembered = 1
       clear(known)
     end
-    node[layout] = next_node
-    return next_node
+    node[layout] = ... and find { ... } or {}
+    return node[layout]
   end
 
-  return function(...)
-    if select("#", ...) ~= nargs + nparams then
-      lgt.raise("task %s takes %d arrays and %d numbers, not %d arguments", name, nargs, nparams, select("#", ...))
-    end
-    if lgt.front.epoch ~= epoch then -- numbers of layouts may stand for others now
-      remembered, epoch = 0, lgt.front.epoch
-      clear(known)
-    end
-    local arrays, numbers, node = {}, {}, known
-    for i = 1, nargs do
-      local array = select(i, ...)
-      if not ffi.istype(lgt.Array, array) then
-        lgt.raise("task %s: argument %d must be an array, not %s", name, i, lgt.describe(array))
-      end
-      local why = lgt.why_gone(array)
-      if why then lgt.raise("task %s: argument %d %s", name, i, why) end
-      arrays[i] = array
-      local layout = lgt.layout(array)
-      node = node[layout] or learn(node, layout, i == nargs and find(arrays) or {})
-    end
-    for i = 1, nparams do
-      local x = select(nargs + i, ...)
-      if type(x) ~= "number" then
-        lgt.raise("task %s: parameter %d must be a number, not %s", name, i, lgt.describe(x))
-      end
-      numbers[i] = x
-    end
-    lgt.launch(node, arrays, numbers)
+  function task.wrong_count(n)
+    lgt.raise("task %s takes %d arrays and %d numbers, not %d arguments", name, nargs, nparams, n)
   end
+
+  function task.wrong_array(i, array)
+    if not ffi.istype(lgt.Array, array) then
+      lgt.raise("task %s: argument %d must be an array, not %s", name, i, lgt.describe(array))
+    end
+    lgt.raise("task %s: argument %d %s", name, i, lgt.why_gone(array))
+  end
+
+  function task.wrong_number(i, x)
+    lgt.raise("task %s: parameter %d must be a number, not %s", name, i, lgt.describe(x))
+  end
+
+  local key = nargs * (lgt.C.LGT_MAX_PARAMS + 1) + nparams
+  launchers[key] = launchers[key] or launcher(nargs, nparams)
+  return launchers[key](lgt, task)
 end
 
 return define
