@@ -201,6 +201,31 @@ for turn = 1, 8 do
 end
 print("copied", lgt.stats().bytes_copied)
 """
+# Periodic boundaries: of arrays whose parts come from both ends only the rows that wrap around move, and those between tiles.
+WRAPS = """
+local n, m = 3000, 40
+local function turns(x, turn)
+  for _ = 1, 4 do x = turn(x) if FENCE then lgt.fence() end end
+  lgt.fence()
+  lgt.stats_reset()
+  for _ = 1, 60 do x = turn(x) if FENCE then lgt.fence() end end
+  lgt.fence()
+  local bytes = lgt.stats().bytes_copied / 60
+  return bytes, np.sum(x):item()
+end
+local line = turns(np.sin(np.arange(n * m) / n), function(u)
+  local l, r = np.concatenate{u["-1:"], u["1:-2"]}, np.concatenate{u["2:"], u["1:1"]}
+  return u - 0.2 * (r - l) * u + 0.08 * (r - 2 * u + l)
+end)
+local plane, sum = turns(np.cos(np.arange(n * m)):reshape(n, m), function(c)
+  return c + 0.01 * (np.roll(c, 1, 1) + np.roll(c, -1, 1) + np.roll(c, 1, 2) + np.roll(c, -1, 2) - 4 * c)
+end)
+local wide = turns(np.cos(np.arange(n * m)):reshape(n, m), function(c)
+  return c + 0.01 * (np.roll(c, 3, 1) + np.roll(c, -2, 1) - 2 * c)
+end)
+assert(math.abs(sum - np.sum(np.cos(np.arange(n * m))):item()) < 1e-6)
+print("copied", line + plane + wide)
+"""
 # What is written a column at a time gets its place as a whole before long.
 COLUMNS = """
 local a, v = np.empty(1000, 300), np.ones(1000)
@@ -270,6 +295,9 @@ case("turns on ranks", copied(TURNS, 3, 1, of_turns(2)))
 for ranks, domains in ((1, 3), (3, 1)):
     case(f"halos of new arrays, {ranks} ranks of {domains} domains", copied(HALOS, ranks, domains, 100000 * 8))
     case(f"edges of new arrays, {ranks} ranks of {domains} domains", copied(EDGES, ranks, domains, 100000 * 8))
+    case(f"wrapped arrays turn by turn, {ranks} ranks of {domains} domains",
+         copied("local FENCE = true" + WRAPS, ranks, domains, 7000))
+    case(f"wrapped arrays, {ranks} ranks of {domains} domains", copied("local FENCE = false" + WRAPS, ranks, domains, 60000))
     case(f"windows that move on, {ranks} ranks of {domains} domains", moving(WINDOWS, ranks, domains, 35e6 if ranks > 1 else 100e6))
     case(f"places that change, {ranks} ranks of {domains} domains", moving(PLACES, ranks, domains, 42e6 if ranks > 1 else 90e6))
     case(f"columns, {ranks} ranks of {domains} domains", copied(COLUMNS, ranks, domains, 1000 * 8 * 4))

@@ -300,7 +300,6 @@ static bool leaves_new(const lgt_plan_group *group, uint16_t root) {
 static void foresee(const lgt_attempt *try, uint16_t root, int s, lgt_plan_notes *notes) {
   const lgt_plan *plan = try->group->plan;
   bool over = &plan->group[plan->root[root].last_group] == try->group;
-  guess_halo(try, s, notes);
   for (const lgt_plan_group *g = try->group + 1; g < plan->group + plan->ngroup && !over; g++) {
     for (int i = g->first; i < g->first + g->count; i++)
       for (int a = 0; a < plan->call[i].nargs; a++)
@@ -311,17 +310,20 @@ static void foresee(const lgt_attempt *try, uint16_t root, int s, lgt_plan_notes
 
 static void foresee_halos(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  const lgt_plan *plan = group->plan;
   lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
   if (notes->foreseen || lgt_map_whole(try->binder->map)) return;
   notes->foreseen = true;
-  for (int f = 0; f < group->nfinal; f++)
-    if (!group->slot[group->slot_of_final[2 * f + 1]].initial)
-      foresee(try, group->slot_of_final[2 * f], group->slot_of_final[2 * f + 1], notes);
+  for (int f = 0; f < group->nfinal; f++) {
+    int s = group->slot_of_final[2 * f + 1];
+    if (group->slot[s].initial) continue;
+    guess_halo(try, s, notes);
+    foresee(try, group->slot_of_final[2 * f], s, notes);
+  }
   for (int s = 0; s < group->nslot; s++) { /* in place, where there may be nothing yet */
     const lgt_plan_slot *slot = &group->slot[s];
-    if (slot->initial && slot->written && group == &plan->group[plan->root[slot->root].first_group])
-      foresee(try, slot->root, s, notes);
+    if (!slot->initial || !slot->written) continue;
+    if (group == &group->plan->group[group->plan->root[slot->root].first_group]) guess_halo(try, s, notes);
+    foresee(try, slot->root, s, notes);
   }
 }
 
@@ -397,8 +399,8 @@ static lgt_status fit_slot(lgt_attempt *try, const fitting *f, int s, int d) {
 static lgt_status acquire_slots(lgt_attempt *try) {
   int n = try->group->nslot;
   if (!try->source) foresee_halos(try);
-  const fitting *f = find_fitting(try);
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
+  const fitting *f = status ? NULL : find_fitting(try); /* what has just been learned counts */
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       if (try->lacks && try->lacks[s]) continue;

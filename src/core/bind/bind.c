@@ -69,9 +69,10 @@ static lgt_status settle_all(lgt_attempt *try) {
     store->failure = NULL;
     status = lgt_attempt_settle(try, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
-    store->maker = store->housed = lasting;
-    store->housed_slot = group->slot_of_final[2 * f + 1];
-    if (group->slot[store->housed_slot].rest != LGT_NONE) continue;
+    int slot = group->slot_of_final[2 * f + 1];
+    store->maker = lasting;
+    lgt_acquire_housed(store, lasting, slot, lasting->notes->halos);
+    if (group->slot[slot].rest != LGT_NONE) continue;
     /* what domains have that take no part */
     if (lgt_poison_of(try->binder, store)) lgt_poison_overwrite(try->binder, store);
     else lgt_poison_outdate(try->binder, store);
@@ -79,7 +80,7 @@ static lgt_status settle_all(lgt_attempt *try) {
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
       lgt_store *store = lgt_attempt_store(try, group->slot[s].root);
-      if (!store->written) store->housed = lasting, store->housed_slot = (uint16_t)s;
+      if (!store->written) lgt_acquire_housed(store, lasting, s, lasting->notes->halos);
       store->maker = lasting;
       store->written = true;
       if (group->slot[s].defined && !group->split) lgt_poison_outdate(try->binder, store);

@@ -76,6 +76,14 @@ bool lgt_replica_changed(lgt_replica *replica, const lgt_rect *had) {
   return good;
 }
 
+bool lgt_replica_meets(const lgt_replica *replica, const lgt_rect *rect) {
+  lgt_rect common;
+  bool meets = replica->inst && lgt_rect_intersect(&replica->inst->rect, rect, &common);
+  for (int k = 0; k < replica->naside && !meets; k++)
+    meets = lgt_rect_intersect(&replica->aside[k].inst->rect, rect, &common);
+  return meets;
+}
+
 lgt_instance *lgt_replica_holder(const lgt_replica *replica, const lgt_rect *rect) {
   if (replica->inst && lgt_rect_contains(&replica->inst->rect, rect) &&
       !lgt_region_meets(&replica->old, rect))

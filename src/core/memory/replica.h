@@ -30,6 +30,8 @@ bool lgt_replica_add(lgt_map *map, lgt_replica *replica, lgt_instance *inst);
  * False when out of memory. */
 bool lgt_replica_changed(lgt_replica *replica, const lgt_rect *had);
 
+/* Has any instance memory for an element of a rect? */
+bool lgt_replica_meets(const lgt_replica *replica, const lgt_rect *rect);
 /* An instance that has all of a rect, with no element of it old; NULL: there is none. */
 lgt_instance *lgt_replica_holder(const lgt_replica *replica, const lgt_rect *rect);
 /* Append to `found` the pieces of instances where the newest elements of the region `want` are, and take these elements

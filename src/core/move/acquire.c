@@ -18,6 +18,20 @@ static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
   return changed;
 }
 
+/* The instance has the halo already, as far as that is known, and is too small nevertheless.  Beyond a share of the tile it may be
+ * that the halo was cut short. */
+static bool widen_more(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
+  enum { THIN = 16 };
+  bool changed = false;
+  for (int d = 0; d < had->ndim; d++) {
+    int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
+            most = (had->hi[d] - had->lo[d]) / THIN;
+    if (below > 0 && halo->below[d] + below <= most) halo->below[d] += below, changed = true;
+    if (above > 0 && halo->above[d] + above <= most) halo->above[d] += above, changed = true;
+  }
+  return changed;
+}
+
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on, and those
  * that make the first arrays like it do. */
 static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
@@ -28,8 +42,16 @@ static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rec
   if (!store->housed) return;
   lgt_plan_notes *notes = store->housed->notes;
   if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
-  if (notes->halo) /* else it will have to grow again */
-    notes->halos += widen(&notes->halo[store->housed_slot], had, want);
+  if (!notes->halo) return; /* it will have to grow again */
+  lgt_halo *halo = &notes->halo[store->housed_slot];
+  bool changed = store->housed_halos == notes->halos && widen_more(halo, had, want);
+  if (widen(halo, had, want) || changed) notes->halos++;
+}
+
+void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot, int halos) {
+  store->housed = lasting;
+  store->housed_slot = (uint16_t)slot;
+  store->housed_halos = halos;
 }
 
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
