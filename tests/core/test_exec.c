@@ -4,6 +4,8 @@
  * its later steps and its successors read, so that ThreadSanitizer sees a missing edge.  Some tasks fail:
  * then they and everything that needs them end with the first failure, and nothing of that runs.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -215,6 +217,63 @@ TEST(the_waiting_thread_works_too) {
   lgt_exec_free(exec);
 }
 
+/* ---- on which cores ------------------------------------------------------------------------------------------- */
+
+/* Where the two chunks of a task ran. */
+typedef struct places {
+  atomic_int meeting;
+  int cpu[2];
+  bool script[2]; /* was it the submitting thread? */
+  pthread_t submits;
+} places;
+
+static lgt_status note_place(lgt_step *step, int chunk) {
+  places *p = step->data;
+  atomic_fetch_add(&p->meeting, 1);
+  for (int i = 0; i < 500000 && atomic_load(&p->meeting) < 2; i++) usleep(10);
+  p->cpu[chunk] = sched_getcpu();
+  p->script[chunk] = pthread_equal(pthread_self(), p->submits);
+  return LGT_OK;
+}
+
+/* The core on which the worker of two threads is; -1: it did nothing. */
+static int core_of_worker(lgt_exec *exec) {
+  places p = {.submits = pthread_self()};
+  lgt_step step = {2, NULL, note_place, NULL, NULL, &p};
+  lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
+  lgt_task_init(&task);
+  lgt_exec_submit(exec, &task);
+  lgt_exec_wait(exec, &task);
+  lgt_exec_forget(&task);
+  return p.script[0] != p.script[1] ? p.cpu[p.script[0]] : -1;
+}
+
+static void stay_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+TEST(a_worker_leaves_the_core_of_the_script) {
+  cpu_set_t all;
+  lgt_exec *exec;
+  CHECK(!sched_getaffinity(0, sizeof all, &all));
+  if (CPU_COUNT(&all) < 2) {
+    printf("skip a_worker_leaves_the_core_of_the_script: there is one core\n");
+    return;
+  }
+  CHECK(!lgt_exec_new(2, &exec));
+  for (int round = 0, at = core_of_worker(exec); round < 10; round++) {
+    int before = at;
+    stay_on(at);
+    at = core_of_worker(exec);
+    CHECK(at >= 0 && at != before);
+  }
+  CHECK(!sched_setaffinity(0, sizeof all, &all));
+  lgt_exec_free(exec);
+}
+
 TEST(a_task_without_steps_is_done) {
   lgt_exec *exec;
   CHECK(!lgt_exec_new(2, &exec));
@@ -389,6 +448,7 @@ int main(void) {
   RUN(failures_on_two_threads);
   RUN(failures_on_four_threads);
   RUN(the_waiting_thread_works_too);
+  RUN(a_worker_leaves_the_core_of_the_script);
   RUN(a_task_without_steps_is_done);
   RUN(all_usable_cpus_by_default);
   RUN(steps_follow_one_another_and_a_done_task_is_let_go);

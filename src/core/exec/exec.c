@@ -50,6 +50,10 @@ struct lgt_exec {
   atomic_int completed;       /* tasks, ever; a hint for waiting threads */
   atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
   pthread_t *thread;          /* owned */
+  hwloc_obj_t
+      *core; /* owned: where each of them stays; NULL: anywhere.  Submitting thread, as the next two */
+  hwloc_obj_t vacant; /* the core that no worker has; NULL: none stays on one */
+  int here;           /* the number of the core on which the submitting thread was last */
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
@@ -328,13 +332,32 @@ static void *worker(void *argument) {
   return NULL;
 }
 
-/* Worker n stays on the n-th core the process may use.  The script's own thread is left alone. */
-static void bind_worker(lgt_exec *exec, pthread_t thread, int n) {
+/* Worker n stays on the n-th core the process may use, and the first one is left to the script's own thread, if that is
+ * there: it is bound to nothing. */
+static void bind_worker(lgt_exec *exec, int n) {
   if (!exec->has_topology) return;
   int cores = hwloc_get_nbobjs_by_type(exec->topology, HWLOC_OBJ_PU);
-  if (cores < 2 || n >= cores) return;
-  hwloc_obj_t core = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, (unsigned)n);
-  if (core) hwloc_set_thread_cpubind(exec->topology, thread, core->cpuset, 0);
+  if (cores < 2 || n + 1 >= cores) return;
+  hwloc_obj_t core = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, (unsigned)n + 1);
+  if (!core || hwloc_set_thread_cpubind(exec->topology, exec->thread[n], core->cpuset, 0)) return;
+  exec->core[n] = core;
+  exec->vacant = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, 0);
+}
+
+/* The system puts the script's thread where it likes, and may leave it beside a worker for as long as a script runs, for
+ * both of them sleep often: two threads would share one core while another one is idle.  Then the worker goes there. */
+static void make_way(lgt_exec *exec) {
+  int here = exec->vacant ? sched_getcpu() : exec->here;
+  if (here == exec->here) return;
+  exec->here = here;
+  for (int n = 0; n < exec->nthread; n++) {
+    hwloc_obj_t core = exec->core[n];
+    if (!core || (int)core->os_index != here) continue;
+    if (hwloc_set_thread_cpubind(exec->topology, exec->thread[n], exec->vacant->cpuset, 0)) return;
+    exec->core[n] = exec->vacant;
+    exec->vacant = core;
+    return;
+  }
 }
 
 /* Signals are for the program's own threads. */
@@ -345,7 +368,7 @@ static bool start_workers(lgt_exec *exec) {
   int i = 1;
   for (; i < exec->cpus; i++) {
     if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) break;
-    bind_worker(exec, exec->thread[exec->nthread++], i);
+    bind_worker(exec, exec->nthread++);
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return i >= exec->cpus;
@@ -368,7 +391,9 @@ lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
   pthread_cond_init(&exec->work, NULL);
   pthread_cond_init(&exec->finished, NULL);
   exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
-  if (!exec->thread) {
+  exec->core = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->core);
+  exec->here = -1;
+  if (!exec->thread || !exec->core) {
     lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
     lgt_exec_free(exec);
     return LGT_NO_MEMORY;
@@ -400,6 +425,7 @@ void lgt_exec_free(lgt_exec *exec) {
   pthread_cond_destroy(&exec->finished);
   pthread_mutex_destroy(&exec->lock);
   lgt_mem_free(exec->thread);
+  lgt_mem_free(exec->core);
   lgt_mem_free(exec);
 }
 
@@ -485,6 +511,7 @@ void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
   bool small = lgt_exec_here(task->cost) && !task->outside, here = small && task->ordered == 0;
   exec->together = false;
   if (!here) {
+    make_way(exec);
     enter(exec);
     here = small && task->pending == 1; /* what it waited for is done by now */
     if (!here && --task->pending == 0) start(exec, task);
@@ -635,6 +662,7 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
 static void wait_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
   int64_t begin = exec->profile ? lgt_profile_now() : 0;
   int before = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+  make_way(exec);
   work_until(exec, task, may_stop);
   if (!exec->profile) return;
   lgt_label label = task->label;
