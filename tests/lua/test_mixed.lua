@@ -129,6 +129,28 @@ for name, program in pairs(programs) do
   end)
 end
 
+-- What mirrors the cells at an edge is worked on where the edge is, in one task with what surrounds it.
+check.case("edges that mirror what is beside them", function()
+  local n = 120
+  local function turn(q)
+    q["1:2"] = -1 * q["4:3:-1"]
+    q["-2:-1"] = -1 * q["-3:-4:-1"]
+    return q:copy()
+  end
+  local x = np.arange(n) * 1.0
+  local groups = groups_of(10, function() x = turn(x) end)
+  check.that(not (fused and mixed) or groups <= 2, groups)
+  local wanted = {}
+  for i = 1, n do wanted[i] = i - 1.0 end
+  wanted[1], wanted[2], wanted[n - 1], wanted[n] = -3, -2, -(n - 3), -(n - 4)
+  check.equal(x:totable(), wanted)
+  local grid = np.arange(n * 7):reshape(n, 7) * 1.0
+  groups = groups_of(10, function() grid = turn(grid) end)
+  check.that(not (fused and mixed) or groups <= 2, groups)
+  check.equal(grid["4:3:-1, 5"]:totable(), (-grid["1:2, 5"]):totable())
+  check.equal(grid["-3:-4:-1, 5"]:totable(), (-grid["-2:-1, 5"]):totable())
+end)
+
 -- Products of the edges of x, which are from before the turns, and of what a turn writes between them: not stored, for
 -- nobody has the first ones any more when their turns are planned.
 local function products(kept)

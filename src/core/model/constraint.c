@@ -3,7 +3,8 @@
  * Deriving from a key partition: the key cuts the root; a view with unit steps turns the root's tiles
  * into tiles of the view (shifted by where the view begins), and the argument's alignment carries
  * them into the space.  A view with other steps, or one that drops a cut dimension, tells nothing,
- * and the next costliest argument is asked.
+ * and the next costliest argument is asked; unless it lies within one tile, as cells mirrored at an edge do, along which
+ * it may go as it likes.
  */
 #include "model/constraint.h"
 
@@ -328,6 +329,11 @@ static bool derive_rows(const lgt_layout *l, const lgt_alignment *align, const l
   return true;
 }
 
+/* Does a box of a root lie within one tile along a dimension? */
+static bool in_one_tile(const lgt_partition *key, int r, const lgt_rect *box) {
+  return lgt_partition_tile_at(key, r, box->lo[r]) == lgt_partition_tile_at(key, r, box->hi[r] - 1);
+}
+
 /* Tiles of the space from the key partition of an argument's root, with its owners; false when the view hides
  * them.  Where it walks along several dimensions that are cut, as diagonals do, the finest tiles count, and all owners do if
  * tiles are alike. */
@@ -343,6 +349,7 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     home->dim[j] = -1;
     if (r >= 0) home->first[j] += (int32_t)lgt_partition_tile_at(key, r, begin[r]);
   }
+  lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape), box = lgt_layout_root_rect(l, &all);
   for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
   unsigned cut = 0;
   for (int d = 0; d < l->ndim; d++) {
@@ -350,6 +357,7 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     int64_t block = lgt_alignment_block(align, d);
     for (int r = 0; r < l->root_ndim; r++) {
       if (key->grid[r] == 1 || step[d][r] == 0) continue;
+      if (step[d][r] != 1 && in_one_tile(key, r, &box)) continue; /* as if it did not walk */
       if (k < 0 || space->whole & (1u << k) || cut & (1u << r) || step[d][r] != 1 ||
           (l->shape[d] + block - 1) / block != space->extent[k])
         return false;
