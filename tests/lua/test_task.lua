@@ -125,6 +125,22 @@ check.case("as many arrays and numbers as there may be", function()
   check.refuses("takes 12 arrays and 6 numbers, not 19 arguments", function() most(unpack(given, 1, 19)) end)
 end)
 
+check.case("other parts of an array are nothing new", function()
+  local double = lgt.task { name = "double", args = { "in", "out" }, generator = function(_, x) return 2 * x end }
+  local x, y = np.arange(3000, { dtype = "float64" }), np.zeros(3000)
+  double(x[{ { 1, 2 } }], y[{ { 1, 2 } }])
+  local asked, shape = 0, lgt.shape
+  function lgt.shape(layout)
+    asked = asked + 1
+    return shape(layout)
+  end
+  for i = 3, 2999, 2 do double(x[{ { i, i + 1 } }], y[{ { i, i + 1 } }]) end
+  lgt.shape = shape
+  check.equal(asked, 0)
+  check.that(np.array_equal(y, 2 * x), "all is doubled")
+  check.refuses("has extent", function() double(x[{ { 1, 3 } }], y[{ { 1, 2 } }]) end)
+end)
+
 check.case("mistakes", function()
   check.refuses("unknown field", function() lgt.task { nam = "x" } end)
   check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "out" } } end)

@@ -149,18 +149,20 @@ local HEAD = [[
 local lgt, task = ...
 local istype, Array, handles, layouts, front = require("ffi").istype, lgt.Array, lgt.handles, lgt.layouts, lgt.front
 local slot, submit, line, known, learn, BESIDE = lgt.slot, lgt.submit, lgt.line, task.known, task.learn, lgt.BESIDE
+local classes, classify = task.classes, task.classify
 return function(...)
   if select("#", ...) ~= $total then task.wrong_count(select("#", ...)) end
   local $all = ...
   if front.epoch ~= task.epoch then task.forget() end
-  local node, lines, layout = known, front.all_lines ~= 0
+  local node, lines, layout, class = known, front.all_lines ~= 0
 ]]
 local ARRAY = [[
   if not istype(Array, a$i) then task.wrong_array($i, a$i) end
   layout = handles[a$i.id].layout
   if layout == 0 then task.wrong_array($i, a$i) end
   lines = lines or layouts[layout].size >= BESIDE
-  node = node[layout] or learn(node, layout$found)
+  class = classes[layout] or classify(layout)
+  node = node[class] or learn(node, class$found)
 ]]
 local NUMBER = [[
   if type(x$i) ~= "number" then task.wrong_number($i, x$i) end
@@ -193,10 +195,35 @@ end
 
 local launchers = {}
 
+-- A layout's class is the dense layout of its dtype and shape, which are all that a task asks of it: one that meets
+-- other parts of an array at each turn need learn nothing.  All tasks of a runtime share what is known about classes; a
+-- host may attach another runtime to the same state.
+local shared = setmetatable({}, { __mode = "k" })
+
+local function classes_of(lgt)
+  local classes = { known = {}, count = 0, epoch = -1 }
+
+  function classes.forget(epoch)
+    classes.count, classes.epoch = 0, epoch
+    clear(classes.known)
+  end
+
+  function classes.find(C, rt, dtype, layout)
+    if classes.count == 4 * MOST then classes.forget(classes.epoch) end
+    classes.count = classes.count + 1
+    local dense = C.lgt_layout_join(rt, dtype, layout, layout)
+    classes.known[layout] = dense ~= 0 and dense or layout -- none: it is stretched beyond all memory
+    return classes.known[layout]
+  end
+
+  shared[lgt] = shared[lgt] or classes
+  return shared[lgt]
+end
+
 local function define(lgt, definition)
   check(lgt, definition)
   local nargs, nparams, name = #definition.args, definition.params or 0, definition.name
-  local known, remembered = {}, 0 -- a trie over the arguments' layouts; its leaves are kinds
+  local known, remembered = {}, 0 -- a trie over the arguments' classes; its leaves are kinds
   local kinds = {} -- by dtypes
 
   local function find(arrays)
@@ -212,24 +239,28 @@ local function define(lgt, definition)
     return kinds[key]
   end
 
-  local task = { known = known, epoch = lgt.front.epoch }
+  local classes = classes_of(lgt)
+  local task = { known = known, classes = classes.known, epoch = -1 }
 
   -- Numbers of layouts may stand for others now.
   function task.forget()
     remembered, task.epoch = 0, lgt.front.epoch
     clear(known)
+    if classes.epoch ~= task.epoch then classes.forget(task.epoch) end
   end
 
-  -- What follows in the trie: behind the last layout the kind, for which all arrays are given.  Nodes of a trie that is
+  function task.classify(layout) return classes.find(lgt.C, lgt.rt, lgt.layouts[layout].dtype, layout) end
+
+  -- What follows in the trie: behind the last class the kind, for which all arrays are given.  Nodes of a trie that is
   -- forgotten serve the call at hand and no other.
-  function task.learn(node, layout, ...)
+  function task.learn(node, class, ...)
     remembered = remembered + 1
     if remembered > MOST then
       remembered = 1
       clear(known)
     end
-    node[layout] = ... and find { ... } or {}
-    return node[layout]
+    node[class] = ... and find { ... } or {}
+    return node[class]
   end
 
   function task.wrong_count(n)
