@@ -30,4 +30,32 @@ check.case("memory of the host program", function()
   check.that(#lgt.explain(x) > 0)
 end)
 
+check.case("elementwise functions and reductions leave nothing to the host, but those that the manual names", function()
+  local f, i = np.arange(9) * 0.3 + 0.1, np.arange(9) + 1
+  local given = {
+    [{ f }] = "abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad erf erfc exp exp10 " ..
+      "exp2 expm1 fix floor frexp gamma gammaln isfinite isinf isnan log log10 log1p log2 modf nan_to_num " ..
+      "negative reciprocal rint sign signbit sin sinc sinh spacing sqrt square tan tanh trunc all any " ..
+      "argmax argmin max mean min prod ptp std sum var count_nonzero nansum nanmax nanmean diff gradient " ..
+      "trapz",
+    [{ f, f * 2 }] = "add arctan2 copysign divide equal float_power floor_divide fmax fmin fmod heaviside hypot " ..
+      "less logaddexp logaddexp2 maximum minimum mod multiply nextafter power subtract outer inner",
+    [{ f, i }] = "ldexp",
+    [{ i, i * 2 }] = "bitwise_and bitwise_or bitwise_xor gcd lcm left_shift right_shift",
+    [{ i }] = "invert"
+  }
+  local left = {}
+  for operands, names in pairs(given) do
+    for name in names:gmatch("%S+") do
+      lgt.fence()
+      local before = lgt.stats().groups_on_host
+      local _ = np[name](unpack(operands))
+      lgt.fence()
+      if lgt.stats().groups_on_host > before then left[#left + 1] = name end
+    end
+  end
+  table.sort(left)
+  check.equal(table.concat(left, " "), "frexp gcd lcm ldexp nextafter spacing")
+end)
+
 return check.done()
