@@ -96,6 +96,7 @@ def draw(rng, cache, gpus):
     maybe("mem", 0.1, ["1K", "10K", "100K"])
     maybe("turns", 0.3, [2])
     maybe("hotloop", 0.3, [2])
+    maybe("finish", 0.8, [0])  # a batch leaves as much to compile as it takes itself
     return config
 
 
