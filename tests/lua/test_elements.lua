@@ -1,5 +1,6 @@
--- a[{i, j}] = number: at once where nothing waits, as a launch where something does; nobody can tell which it was but
--- by counting launches.  With an argument: on one domain, without devices, where they are at once.
+-- a[{i, j}] = number, a[i] = number, a["-1"] = number: at once where nothing waits, as a launch where something does;
+-- nobody can tell which it was but by counting launches.  With an argument: on one domain, without devices, where they
+-- are at once.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local ffi = require "ffi"
 local np = require "array"
@@ -78,6 +79,49 @@ check.case("through views, from the end, without dimensions", function()
   check.refuses("", function() a[{ 5, 1 }] = 1 end)
   check.refuses("", function() np.broadcast_to(np.zeros(1), { 3 })[{ 2 }] = 1 end)
   check.equal(np.sum(a)(), 276 - 23 - 11 - 1 - 2 + 100 + 101 + 102 + 103)
+end)
+
+check.case("whatever names the element", function()
+  local a, m, s = np.zeros(5), np.zeros(2, 3), np.zeros() * 1.0
+  local made = launches(function()
+    a[1] = 1
+    a[-1] = 5
+    a["2"] = 2
+    a["-2"] = 4
+    m["2, -1"] = 6
+    m[{ "1", 2 }] = 7
+    m[2][1] = 8
+    s["..."] = 9
+    s[{}] = s() + 1
+  end)
+  check.equal(made, AT_ONCE and 0 or 9)
+  check.equal(a:totable(), { 1, 2, 0, 4, 5 })
+  check.equal(m:totable(), { { 0, 7, 0 }, { 8, 0, 6 } })
+  check.equal(s(), 10)
+  for _, key in ipairs { 6, 0, 1.5, "6", "0" } do check.refuses("index", function() a[key] = 1 end) end
+  local whole, wide = np.zeros(3, { dtype = "int64" }), np.broadcast_to(np.zeros(1), { 3 })
+  local picked = a[np.array({ 1, 2 }, { dtype = "int64" })]
+  lgt.fence()
+  for _, key in ipairs { 2, "2" } do
+    check.refuses("fraction", function() whole[key] = 0.5 end)
+    check.refuses("copy", function() picked[key] = 1 end)
+    check.refuses("broadcasting", function() wide[key] = 1 end)
+  end
+  check.equal(whole:totable(), { 0, 0, 0 })
+end)
+
+check.case("an element that is named by itself waits for what is in flight", function()
+  local a = np.arange(300000) * 1.0
+  local b = a:copy()
+  for turn = 1, 3 do
+    a:iadd(1)
+    a[2] = -turn
+    a["-1"] = turn
+    a:imul(2)
+    check.equal(a(2), -2 * turn)
+    check.equal(a(300000), 2 * turn)
+  end
+  check.equal(b(2), 1)
 end)
 
 check.case("a copy that still shares memory is left as it is", function()

@@ -498,20 +498,24 @@ local function set_masked(a, mask, x)
   return (ufunc.inplace_number_where(MASKED, a, mask, x))
 end
 
--- Positions and ranges; false for what needs more thought.  A number goes into an element at once, where all that was
--- launched has run: loops over elements look at some and write others.
-local function set_entries(a, key, count, value)
-  local of = core.layout_of(a, "assignment")
-  local layout = take_entries(of, key, count)
-  if layout == 0 then return false end
+-- Write a value into the elements of `a` that a layout shows.  A number goes into an element at once, where all that
+-- was launched has run: loops over elements look at some and write others.
+local function write(a, layout, value)
   core.check_writable(a, "assignment")
   if WHOLE and type(value) == "number" and layouts[layout].ndim == 0 then
     core.check_assigned(a, value)
-    if C.lgt_element_put(rt, a.id, layout, value) ~= 0 then return true end
+    if C.lgt_element_put(rt, a.id, layout, value) ~= 0 then return end
   end
   local view = alias(a, layout)
   core.assign(view.id, layout, value)
   free(view)
+end
+
+-- Positions and ranges; false for what needs more thought.
+local function set_entries(a, key, count, value)
+  local layout = take_entries(core.layout_of(a, "assignment"), key, count)
+  if layout == 0 then return false end
+  write(a, layout, value)
   return true
 end
 
@@ -547,11 +551,9 @@ function index.set(a, key, value)
     if set_planned(a, key, value) then return end
   end
   local layout, steps = view_layout(of, key)
+  if layout then return write(a, layout, value) end
   core.check_writable(a, "assignment")
-  if not layout then return other_set(a, key, steps, value) end
-  local view = alias(a, layout)
-  core.assign(view.id, layout, value)
-  free(view)
+  other_set(a, key, steps, value)
 end
 
 -- a:sub(i, j, k, l): rows i to j, columns k to l.
