@@ -151,6 +151,20 @@ check.case("edges that mirror what is beside them", function()
   check.equal(grid["-3:-4:-1, 5"]:totable(), (-grid["-2:-1, 5"]):totable())
 end)
 
+-- All that lies between them is the tile of a domain, which has it in any case.
+check.case("edges on both sides of each tile", function()
+  local n, m = 40, 30
+  local grid = np.arange(n * m):reshape(n, m) * 1.0
+  local groups = groups_of(10, function()
+    grid[":, 1:2"] = 2 * grid[":, 4:3:-1"]
+    grid[":, -2:-1"] = 3 * grid[":, -3:-4:-1"]
+    lgt.fence()
+  end)
+  check.that(not (fused and mixed) or groups <= 1, groups)
+  check.equal(grid["5, 1:2"]:totable(), { 246, 244 })
+  check.equal(grid["5, -2:-1"]:totable(), { 441, 438 })
+end)
+
 -- Products of the edges of x, which are from before the turns, and of what a turn writes between them: not stored, for
 -- nobody has the first ones any more when their turns are planned.
 local function products(kept)

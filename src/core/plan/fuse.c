@@ -265,6 +265,7 @@ static lgt_status describe_calls(lgt_fuser *fuser, const lgt_window *window, int
       if (round == 0 && !status) note_anchor(&plan->call[i], state, anchor);
       if (!status) follow_keys(fuser, &plan->call[i], state);
     }
+    for (int r = 0; r < window->nroot; r++) plan->root[r].last_key = state[r].key;
   }
   lgt_mem_free(state);
   return status;

@@ -85,7 +85,8 @@ typedef struct lgt_plan_call {
 
 typedef struct lgt_plan_root {
   uint32_t layout;          /* of the root */
-  const lgt_partition *key; /* of the store, before the window */
+  const lgt_partition *key;      /* of the store, before the window ... */
+  const lgt_partition *last_key; /* ... and after it; while the plan is made */
   bool fresh;               /* the window creates it and writes all of it first */
   bool attached;            /* memory of the host program: stays where it is */
   bool stored;              /* for fresh ones: decided by lessons, use, and reachability */

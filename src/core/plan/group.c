@@ -94,6 +94,16 @@ static bool only_read(const lgt_plan *plan, const reaches *all, uint16_t root) {
   return !writers;
 }
 
+/* Does the owner of a sample have all of a box of the root, as its tile?  Then it takes no memory to touch all of the box. */
+static bool has_all(const lgt_partition *key, const lgt_partition *launch, const reaches *all, int sample,
+                    const lgt_rect *box) {
+  if (!key || key->kind != LGT_PARTITION_TILING || !all->owners || !lgt_partition_same_owners(key, launch))
+    return false;
+  int colour = lgt_partition_colour_of(key, all->colour[sample]);
+  lgt_rect tile = lgt_partition_rect(key, colour < 0 ? 0 : colour);
+  return colour >= 0 && lgt_rect_contains(&tile, box);
+}
+
 /* What a group touches of a root if one more view joins: as in `reach`. */
 typedef struct spread {
   lgt_rect box[SAMPLES];
@@ -102,9 +112,11 @@ typedef struct spread {
   bool few; /* it is of few elements */
 } spread;
 
-/* `begins`: the call is the first of its group, whose parts cost nothing; else less than any tile may lie between. */
+/* `begins`: the call is the first of its group, whose parts cost nothing; else less than any tile may lie between, or what is
+ * there anyway. */
 static spread spread_to(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
                         const lgt_plan_call *call, int arg, bool begins) {
+  const lgt_partition *key = plan->root[call->root[arg]].last_key;
   spread w = {.few = true};
   for (int i = 0; i < all->ntile; i++) {
     lgt_rect rect = sample_rect(fuser, call, arg, all, i);
@@ -114,7 +126,8 @@ static spread spread_to(const lgt_fuser *fuser, const lgt_plan *plan, const reac
     w.waste[i] = r->waste[i];
     bool near = !both || lgt_rect_near(&r->box[i], &rect, &w.waste[i]);
     bool more = r->split && w.waste[i] > r->waste[i]; /* parts are there not to hold what lies between them */
-    if ((!near || more) && (begins || w.waste[i] >= fuser->solver.min_tile)) w.far = true;
+    bool far = (!near || more) && (begins || w.waste[i] >= fuser->solver.min_tile);
+    if (far && (r->split || !has_all(key, plan->group[plan->ngroup].launch, all, i, &w.box[i]))) w.far = true;
     w.few = w.few && lgt_rect_size(&rect) <= FEW;
   }
   return w;
