@@ -30,7 +30,6 @@ static form form_of(const lgt_loop *loop) {
                : access->row == LGT_STRIDE_ZERO ? FORM_LANES
                                                 : FORM_ROW;
     if (all != FORM_NONE && own != all) return FORM_MIXED;
-    if (a > 0 && all != FORM_NONE && access->row != loop->access[a].row) return FORM_MIXED;
     all = own;
   }
   return all;
