@@ -97,13 +97,17 @@ typedef struct shift {
   int64_t below, above;
 } shift;
 
-/* That follows from what lies between their cuts, of which the first or the last ones lie farthest apart. */
+static int64_t whole_steps(int64_t distance, int64_t step) { return distance / step - (distance % step < 0); }
+
+/* That follows from what lies between their cuts, of which the first or the last ones lie farthest apart.  (Between two points of
+ * the reader's lie elements of others, which it may also have to have: as many points of the writer's lie among its own.) */
 static bool shift_of(const side *w, const side *r, int32_t owners, shift *out) {
   const lgt_cell *x = &w->cell, *y = &r->cell;
   int64_t origin = y->origin - x->origin, tile = y->tile - x->tile;
-  if (x->dim != y->dim || w->step != r->step || origin % w->step || tile % w->step) return false;
-  int64_t first = (origin + tile) / w->step, last = (origin + (owners - 1) * tile) / w->step;
-  *out = (shift){-(first < last ? first : last), first > last ? first : last};
+  if (x->dim != y->dim || w->step != r->step) return false;
+  int64_t first = origin + tile, last = origin + (owners - 1) * tile;
+  *out = (shift){whole_steps(-(first < last ? first : last), w->step),
+                 whole_steps(first > last ? first : last, w->step)};
   return true;
 }
 
@@ -122,10 +126,17 @@ static bool meet(const lgt_fuser *fuser, const lgt_plan_call *writer, int other,
   return w.cell.dim < 0 || shift_of(&w, &r, owners, more); /* else one owner writes */
 }
 
+/* Does a call write through an argument, and must have what lies between the elements that it writes? */
+static bool completes(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  return lgt_kind_writes(call->kind, arg) &&
+         !lgt_layout_exact(lgt_layout_at(fuser->stores, call->layout[arg]));
+}
+
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other,
                        const lgt_plan_call *call, int arg) {
   shift more;
-  if (!lgt_partition_same_owners(earlier->launch, call->launch) || lgt_kind_writes(call->kind, arg))
+  if (!lgt_partition_same_owners(earlier->launch, call->launch) ||
+      (lgt_kind_writes(call->kind, arg) && !completes(fuser, call, arg)))
     return false;
   for (int j = 0; j < call->launch->home.ndim; j++)
     if (!meet(fuser, earlier, other, call, arg, j, 0, 0, &more)) return false;
@@ -135,12 +146,10 @@ bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int
 /* ---- margins ---------------------------------------------------------------------------------------- */
 
 /* May a call have a margin? */
-static bool can_widen(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call) {
+static bool can_widen(const lgt_plan *plan, const lgt_plan_call *call) {
   if (lgt_kind_native(call->kind) || call->kind->reduces) return false;
   for (int a = 0; a < call->nargs; a++)
-    if (lgt_kind_writes(call->kind, a) && (plan->root[call->root[a]].attached ||
-                                           !lgt_layout_exact(lgt_layout_at(fuser->stores, call->layout[a]))))
-      return false;
+    if (lgt_kind_writes(call->kind, a) && plan->root[call->root[a]].attached) return false;
   return true;
 }
 
@@ -180,13 +189,13 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
         for (int b = 0; b < w->nargs; b++) {
           const lgt_plan_call *r = &plan->call[k];
           if (w->root[b] != r->root[a] || !lgt_kind_writes(w->kind, b) ||
-              !(r->kind->privilege[a] & LGT_PRIV_READ) ||
+              !(r->kind->privilege[a] & LGT_PRIV_READ || completes(fuser, r, a)) ||
               !lgt_views_collide(lgt_layout_at(fuser->stores, w->layout[b]), true,
                                  lgt_layout_at(fuser->stores, r->layout[a]), false))
             continue;
           if (!reach(fuser, w, b, r, a, &margin[k - first], &margin[i - first])) return false;
         }
-    if (!is_nothing(&margin[i - first]) && !can_widen(fuser, plan, w)) return false;
+    if (!is_nothing(&margin[i - first]) && !can_widen(plan, w)) return false;
   }
   return true;
 }
