@@ -20,6 +20,10 @@
  * the same elements.  Calls that cannot do that (of C; reductions, where the margin would count twice) have no margins: a group
  * in which they would need one ends before.
  *
+ * A call that writes every second point, say, owns the whole box around its tile afterwards.  So it counts as a reader of that
+ * box, too: what earlier calls of the group have written in there must be in their margins.  What no call has written stays
+ * with those who had it before the group.
+ *
  * A *turn* is what would be a group without margins.  With h points a turn and side n, k turns compute (k - 1) h n points
  * more in each of two directions.  They are worth it where tiles are small, because they spare k - 1 exchanges, and where they
  * are so large that loops of one task follow one another row by row (bind/follow.h), because memory is gone through once instead
