@@ -7,7 +7,9 @@
 local np, sp = require "array", require "sparse"
 
 local pages, damping = tonumber(arg[1]) or 2000, tonumber(arg[2]) or 0.85
-if not (damping >= 0 and damping < 1) then error(("damping is %g: it must be at least 0 and below 1"):format(damping), 0) end
+if not (damping >= 0 and damping < 1) then
+  error(("damping is %g: it must be at least 0 and below 1"):format(damping), 0)
+end
 local links
 if arg[1] and not tonumber(arg[1]) then
   links = sp.mmread(arg[1]):tocsr():ne(0):astype("float64")

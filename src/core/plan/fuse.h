@@ -84,17 +84,17 @@ typedef struct lgt_plan_call {
 } lgt_plan_call;
 
 typedef struct lgt_plan_root {
-  uint32_t layout;          /* of the root */
+  uint32_t layout;               /* of the root */
   const lgt_partition *key;      /* of the store, before the window ... */
   const lgt_partition *last_key; /* ... and after it; while the plan is made */
-  bool fresh;               /* the window creates it and writes all of it first */
-  bool attached;            /* memory of the host program: stays where it is */
-  bool stored;              /* for fresh ones: decided by lessons, use, and reachability */
-  bool saved;               /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
-  bool alive;               /* was reachable when the plan was made */
-  bool read;                /* by calls of the window */
-  bool spare;               /* need not be stored: its recipe keeps nothing that is not kept anyway */
-  uint16_t writes;          /* calls that write it */
+  bool fresh;                    /* the window creates it and writes all of it first */
+  bool attached;                 /* memory of the host program: stays where it is */
+  bool stored;                   /* for fresh ones: decided by lessons, use, and reachability */
+  bool saved;      /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
+  bool alive;      /* was reachable when the plan was made */
+  bool read;       /* by calls of the window */
+  bool spare;      /* need not be stored: its recipe keeps nothing that is not kept anyway */
+  uint16_t writes; /* calls that write it */
   uint16_t first_group, last_group;
 } lgt_plan_root;
 
