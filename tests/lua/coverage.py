@@ -5,6 +5,9 @@ import io
 import os
 import sys
 
+import numpy  # noqa: F401  breadth.py's, as scipy is: where they are missing tests/run sees it here, and skips this
+import scipy  # noqa: F401
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../bench"))
 sys.dont_write_bytecode = True
