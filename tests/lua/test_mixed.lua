@@ -156,6 +156,22 @@ for name, program in pairs(programs) do
   end)
 end
 
+-- Who writes every second column has the one between them, too: from another call of the group, cut elsewhere.
+check.case("a column between those that a later call writes", function()
+  local between, columns = (np.arange(20) * 0.25):reshape(20, 1), np.ones(20, 3)
+  lgt.options { widen = 10 ^ 6 }
+  lgt.fence()
+  local grid, x = np.empty(60, 9), np.linspace(0, 19, 20)
+  lgt.fence()
+  grid["10:29, 5:5"] = between + 0.5
+  x["2:"] = grid["10:28, 5"] + x[":-2"]
+  grid["4:23, 2:6:2"] = columns + 0.5
+  x["2:"] = x[":-2"] + 0.25
+  check.equal(x["2:4"]:totable(), { 0.25, 0.75, 2 })
+  check.equal(grid["10:29, 5"]:totable(), (between:ravel() + 0.5):totable())
+  lgt.options { widen = 20 }
+end)
+
 -- What mirrors the cells at an edge is worked on where the edge is, in one task with what surrounds it.
 check.case("edges that mirror what is beside them", function()
   local n = 120

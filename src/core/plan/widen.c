@@ -191,7 +191,7 @@ bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, 
           if (w->root[b] != r->root[a] || !lgt_kind_writes(w->kind, b) ||
               !(r->kind->privilege[a] & LGT_PRIV_READ || completes(fuser, r, a)) ||
               !lgt_views_collide(lgt_layout_at(fuser->stores, w->layout[b]), true,
-                                 lgt_layout_at(fuser->stores, r->layout[a]), false))
+                                 lgt_layout_at(fuser->stores, r->layout[a]), completes(fuser, r, a)))
             continue;
           if (!reach(fuser, w, b, r, a, &margin[k - first], &margin[i - first])) return false;
         }
