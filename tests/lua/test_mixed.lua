@@ -172,6 +172,24 @@ check.case("a column between those that a later call writes", function()
   lgt.options { widen = 20 }
 end)
 
+-- ... and who reads them does not get what lies between from the domain that will write it.
+check.case("a column between those that are read", function()
+  local found = {}
+  for i, widen in ipairs { 0, 10 ^ 6 } do
+    local a, b = np.zeros(55, 9), np.array((np.arange(495) % 7 * 0.5):reshape(55, 9):totable())
+    lgt.options { widen = widen }
+    lgt.fence()
+    for _ = 1, 3 do
+      for _ = 1, 2 do a["4:52, 2:8:2"] = 0.25 * b["7:55, 2:8:2"] + 0.5 * a["5:53, 2:8:2"] end
+      b["4:52, 7:7"] = 0.125 + 0.25 * b["6:54, 7:7"]
+    end
+    a["4:52, 2:8:2"] = 0.25 * b["7:55, 2:8:2"] + 0.5 * a["5:53, 2:8:2"]
+    found[i] = np.concatenate({ a, b }):totable()
+  end
+  check.equal(found[2], found[1])
+  lgt.options { widen = 20 }
+end)
+
 -- What mirrors the cells at an edge is worked on where the edge is, in one task with what surrounds it.
 check.case("edges that mirror what is beside them", function()
   local n = 120

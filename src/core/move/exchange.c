@@ -177,17 +177,11 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
   return -1;
 }
 
-/* What each domain makes in its tile and margin it need not get for the turns that follow (widen.h).  What lies between the
- * elements that are written (every second one, say) stays with those who had it before the group. */
+/* What each domain makes in its tile and margin it need not get for the turns that follow (widen.h).  Whatever else they touch
+ * comes from those who had it before the group: a box around a tile, of which a call reads every second column, say. */
 static bool foresee_write(lgt_exchange *x, const lgt_touch *t) {
-  lgt_histories *histories = &x->binder->map->histories;
-  const lgt_history **history = &x->store[t->root]->history;
-  const lgt_plan_call *call = &x->group->plan->call[t->call];
   if (!t->writes || t->fresh) return true;
-  if (lgt_layout_exact(lgt_layout_at(x->binder->stores, call->layout[t->arg])) &&
-      !lgt_history_written(histories, history, t->whole))
-    return false;
-  return lgt_history_read(histories, history, t->around);
+  return lgt_history_read(&x->binder->map->histories, &x->store[t->root]->history, t->around);
 }
 
 /* What the group's touches have to move. */
