@@ -467,16 +467,16 @@ function lgt.layout(array) return handles[array.id].layout end
 local computed = {} -- kinds with a body: they fail for lack of memory alone
 local BESIDE = 2 ^ 13 -- elements beside which remembering a line costs nothing
 
-lgt.BESIDE = BESIDE
-
--- As commit, of a launch that may be wrong.  Raises what lgt_submit refuses: shapes and dtypes that do not fit, arrays
--- that are written and overlap another one.
-function lgt.submit(launch)
+-- As commit, of a launch that may be wrong.
+local function submit(launch)
   if C.lgt_check(rt, launch) < 0 then fail() end
   commit()
 end
 
--- Launch a kind on up to twelve arrays with up to six numbers as parameters, as lgt.submit does.
+lgt.BESIDE, lgt.submit = BESIDE, submit
+
+-- Launch a kind on up to twelve arrays with up to six numbers as parameters.  Raises what lgt_submit refuses:
+-- shapes and dtypes that do not fit, arrays that are written and overlap another one.
 ---@param kind integer
 ---@param arrays lgt_array[]
 ---@param numbers number[]?
@@ -497,7 +497,7 @@ function lgt.launch(kind, arrays, numbers)
   end
   l.line = known and lgt.line() or 0
   for i = 1, m do l.param[i - 1].f = numbers[i] end
-  lgt.submit(l)
+  submit(l)
 end
 
 -- Register a task kind with a generator; see bodies.kind.
