@@ -473,7 +473,7 @@ local function submit(launch)
   commit()
 end
 
-lgt.BESIDE, lgt.submit = BESIDE, submit
+lgt.BESIDE, lgt.submit = BESIDE, submit -- for the launchers of lgt/task.lua
 
 -- Launch a kind on up to twelve arrays with up to six numbers as parameters.  Raises what lgt_submit refuses:
 -- shapes and dtypes that do not fit, arrays that are written and overlap another one.

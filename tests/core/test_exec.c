@@ -264,7 +264,9 @@ TEST(a_worker_leaves_the_core_of_the_script) {
     return;
   }
   CHECK(!lgt_exec_new(2, &exec));
-  for (int round = 0, at = core_of_worker(exec); round < 10; round++) {
+  int at = core_of_worker(exec);
+  CHECK(at >= 0);
+  for (int round = 0; round < 10; round++) {
     int before = at;
     stay_on(at);
     at = core_of_worker(exec);

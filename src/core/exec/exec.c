@@ -50,15 +50,14 @@ struct lgt_exec {
   atomic_int completed;       /* tasks, ever; a hint for waiting threads */
   atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
   pthread_t *thread;          /* owned */
-  hwloc_obj_t
-      *core; /* owned: where each of them stays; NULL: anywhere.  Submitting thread, as the next two */
-  hwloc_obj_t vacant; /* the core that no worker has; NULL: none stays on one */
-  int here;           /* the number of the core on which the submitting thread was last */
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
-  bool together; /* the submitting thread orders a task, and keeps the lock once it has it ... */
-  bool locked;   /* ... as it has now */
+  hwloc_obj_t *core;  /* owned: where each worker stays; NULL: anywhere.  Submitting thread, as all below */
+  hwloc_obj_t vacant; /* the core that no worker has; NULL: none stays on one */
+  int here;           /* the number of the core on which the submitting thread was last */
+  bool together;      /* the submitting thread orders a task, and keeps the lock once it has it ... */
+  bool locked;        /* ... as it has now */
 };
 
 /* ---- with the lock held ------------------------------------------------------------------------- */

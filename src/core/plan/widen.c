@@ -97,10 +97,11 @@ typedef struct shift {
   int64_t below, above;
 } shift;
 
+/* Rounded down, also below 0. */
 static int64_t whole_steps(int64_t distance, int64_t step) { return distance / step - (distance % step < 0); }
 
-/* That follows from what lies between their cuts, of which the first or the last ones lie farthest apart.  (Between two points of
- * the reader's lie elements of others, which it may also have to have: as many points of the writer's lie among its own.) */
+/* That follows from what lies between their cuts, of which the first or the last ones lie farthest apart.  The reader needs all
+ * points of the writer's from its own first element to its last, also those that lie between its points. */
 static bool shift_of(const side *w, const side *r, int32_t owners, shift *out) {
   const lgt_cell *x = &w->cell, *y = &r->cell;
   int64_t origin = y->origin - x->origin, tile = y->tile - x->tile;
