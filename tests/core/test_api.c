@@ -493,6 +493,28 @@ TEST(impossible_launches_are_refused) {
   lgt_close(rt);
 }
 
+/* An array that nothing was launched on yet has no store by which two arguments could be told to be one. */
+TEST(new_arrays_are_not_written_twice) {
+  open_plain();
+  int two = kind_of(rt, LGT_FLOAT64, "a2 =0 a2 =1"), sums = kind_of(rt, LGT_FLOAT64, "a2 sum>0 a2 sum>1");
+  int task = native_kind(rt, "task", "ww", "align(0.0,1.0)", do_nothing);
+  int apart = native_kind(rt, "apart", "wr", "align(0.0) broadcast(1.0)", do_nothing);
+  lgt_id x = counting(N);
+  for (int turn = 0; turn < 3;
+       turn++) { /* from the second turn on, launches like these are known to be good */
+    lgt_id y = vector(N), s = vector(1);
+    REFUSED(launch(rt, two, 3, y, y, x), LGT_BAD_ARGUMENT, "writes argument 1, which overlaps argument 2");
+    REFUSED(launch(rt, sums, 3, s, s, x), LGT_BAD_ARGUMENT, "writes argument 1, which overlaps argument 2");
+    REFUSED(launch(rt, task, 2, y, y), LGT_BAD_ARGUMENT, "writes argument 1, which overlaps argument 2");
+    REFUSED(launch(rt, apart, 2, y, y), LGT_BAD_ARGUMENT, "writes argument 1, which overlaps argument 2");
+    CHECK(!launch(rt, two, 3, y, vector(N), x) && !launch(rt, sums, 3, s, vector(1), x));
+    CHECK(!launch(rt, task, 2, vector(N), vector(N)) && !launch(rt, apart, 2, vector(N), vector(N)));
+    CHECK(!lgt_fence(rt));
+    CHECK(!lgt_array_copy_out(rt, y, data) && data[0] == 0 && data[N - 1] == N - 1);
+  }
+  lgt_close(rt);
+}
+
 /* A launch like one that was found good differs from it in its arrays, and may be bad. */
 TEST(launches_alike_are_refused_too) {
   open_plain();
@@ -872,6 +894,7 @@ int main(void) {
   RUN(adopted_memory_is_the_arrays_own);
   RUN(adopted_memory_is_freed_where_there_is_no_array);
   RUN(impossible_launches_are_refused);
+  RUN(new_arrays_are_not_written_twice);
   RUN(launches_alike_are_refused_too);
   RUN(names_are_looked_up);
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);

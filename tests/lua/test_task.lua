@@ -178,6 +178,8 @@ check.case("arrays that overlap", function()
   local both = lgt.task { name = "both", args = { "in", "out", "out" }, generator = function(_, y) return y, y end }
   check.refuses("writes argument 2, which overlaps argument 3", function() both(np.ones(4), x["1:-2"], x["2:"]) end)
   check.refuses("overlaps", function() both(np.ones(5), x, x) end)
+  local new = np.empty(5)
+  check.refuses("writes argument 2, which overlaps argument 3", function() both(np.ones(5), new, new) end)
   check.refuses("a stretched view", function()
     shift(np.ones(5), np.broadcast_to(np.ones(1), { 5 }))
   end)

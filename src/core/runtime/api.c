@@ -512,6 +512,11 @@ uint32_t lgt_line(lgt_runtime *rt, const char *text) {
   return rt->line[rt->nline] ? (uint32_t)rt->nline++ : 0;
 }
 
+/* Do two handles have one store?  A new array has none before its first launch is in a window, and no views. */
+static inline bool one_store(const lgt_handle *handle, lgt_id a, lgt_id b) {
+  return a == b || (handle[a].store && handle[a].store == handle[b].store);
+}
+
 /* A written argument has all of the launch's dimensions, and no two writes meet: else which would win?
  * A task in C moreover sees its arguments while it writes, so that these must not meet either. */
 static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const lgt_call *call,
@@ -531,13 +536,12 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
     if (!target && kind->body && !whole)
       return lgt_err(LGT_BAD_SHAPE, "task '%s' writes argument %d, which is smaller than the launch",
                      kind->name, a + 1);
-    uint32_t store = rt->stores.handle[launch->arg[a]].store;
-    for (int b = 0; b < call->nargs && store; b++) {
+    for (int b = 0; b < call->nargs; b++) {
       bool harmless = kind->body
                           ? kind->privilege[b] == LGT_PRIV_READ
                           : call->layout[a] == call->layout[b] && kind->privilege[b] == LGT_PRIV_READ &&
                                 !memcmp(&space->align[a], &space->align[b], sizeof space->align[a]);
-      if (b == a || harmless || rt->stores.handle[launch->arg[b]].store != store) continue;
+      if (b == a || harmless || !one_store(rt->stores.handle, launch->arg[a], launch->arg[b])) continue;
       const lgt_layout *other = lgt_layout_at(&rt->stores, call->layout[b]);
       /* Of boxes we are certain; of interleaved views the program is trusted. */
       if (lgt_layout_exact(l) && lgt_layout_exact(other) && lgt_layout_may_overlap(l, other))
@@ -597,9 +601,9 @@ static lgt_checked *place_of(lgt_runtime *rt, const lgt_launch *launch, lgt_chec
 static bool shares_written(const lgt_runtime *rt, const lgt_kind *kind, const lgt_launch *launch) {
   const lgt_handle *handle = rt->stores.handle;
   for (int a = 0; a < kind->nargs; a++) {
-    uint32_t store = lgt_kind_writes(kind, a) ? handle[launch->arg[a]].store : 0;
-    for (int b = 0; b < kind->nargs && store; b++)
-      if (b != a && handle[launch->arg[b]].store == store) return true;
+    if (!lgt_kind_writes(kind, a)) continue;
+    for (int b = 0; b < kind->nargs; b++)
+      if (b != a && one_store(handle, launch->arg[a], launch->arg[b])) return true;
   }
   return false;
 }
