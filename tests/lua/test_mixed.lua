@@ -328,6 +328,62 @@ check.case("numbers between sums", function()
   check.close(x(90), 89, 1e-9)
 end)
 
+-- Small arrays that all domains need, and that follow from what all have reduced: each makes them for itself, also in
+-- place.
+check.case("small arrays between sums", function()
+  local n, m = 400, 8
+  local features = (np.arange(n * m):reshape(n, m) * 7 % 11 - 5) / 8
+  local target = np.arange(n) % 3 * 1.0
+  local function program(widen)
+    lgt.options { widen = widen, min_tile = 50 }
+    local weights, steps, last = np.zeros(m), np.ones(m), nil
+    local count = groups_of(20, function()
+      local gradient = features.T:dot(target - features:dot(weights))
+      last = gradient / 256
+      weights:iadd(last * steps)
+      steps["3:6"] = steps["1:4"] * 0.5 + 0.5
+      weights[2] = weights[1] * 0.25
+    end)
+    local some = features:dot(weights)["100:103"] + weights["3:6"]
+    lgt.options { widen = 20, min_tile = 1 }
+    return count, { weights:totable(), steps:totable(), last:totable(), some:totable() }
+  end
+  local apart, wanted = program(0)
+  local count, got = program(20)
+  check.equal(got, wanted)
+  check.that(not (fused and mixed) or (count < 1.5 and apart > 1.9), { count, apart })
+end)
+
+-- ... of which others then write a part, or read what was there before.
+check.case("small arrays that tiles write, too", function()
+  lgt.options { min_tile = 50 }
+  local n = 300
+  local x, small = np.arange(n):astype("float64"), np.arange(9):astype("float64")
+  for turn = 1, 5 do
+    local double = small * 2
+    local y = x + double[turn]
+    small["2:-2"] = double["1:-3"] * 0.25 + small["3:-1"]
+    x["1:9"] = small + x["1:9"]
+    x = y["1:-1"] + small[3] + x
+    small = np.where(small:lt(5), small, x["3:11"]["1:9"] * 0 + 1)
+  end
+  local got = { x:totable(), small:totable() }
+  lgt.options { min_tile = 1, widen = 20 }
+  x, small = {}, {}
+  for i = 1, n do x[i] = i - 1 end
+  for i = 1, 9 do small[i] = i - 1 end
+  for turn = 1, 5 do
+    local double, old, y = {}, {}, {}
+    for i = 1, 9 do double[i], old[i] = small[i] * 2, small[i] end
+    for i = 1, n do y[i] = x[i] + double[turn] end
+    for i = 2, 8 do small[i] = double[i - 1] * 0.25 + old[i + 1] end
+    for i = 1, 9 do x[i] = small[i] + x[i] end
+    for i = 1, n do x[i] = y[i] + small[3] + x[i] end
+    for i = 1, 9 do small[i] = small[i] < 5 and small[i] or 1 end
+  end
+  check.equal(got, { x, small })
+end)
+
 local function copied(turns, turn)
   lgt.fence()
   local before = lgt.stats().bytes_copied

@@ -76,7 +76,7 @@ def draw(rng, cache, gpus):
     maybe("gc", 0.2, range(1, 10**6))
     maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:
-        config["min_tile"] = rng.choice([1, 1, 1, 7])
+        config["min_tile"] = rng.choice([1, 1, 7, 20])
         maybe("mix", 0.2, [0])
         maybe("widen", 0.3, [0, 10**6])
     maybe("jitter", 1 if config.get("gpus") == "auto" else 0.7, range(1, 10**6))  # it draws the side, too

@@ -193,7 +193,8 @@ static bool list_all(lgt_exchange *x) {
   for (int i = 0, made = 0; i < notes->ntouch && good; i++) {
     const lgt_touch *t = &notes->touch[i];
     lgt_selected s = selected_around(x->binder, x->group, t);
-    if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
+    if (t->repeats && t->reads) good = list_moves(x, t->root, t->whole, i); /* to each rank once */
+    if (good && !t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
     bool ends = i + 1 == notes->ntouch || t[1].call != t->call; /* a call reads before it writes */
     for (; x->group->turns && ends && made <= i && good; made++) good = foresee_write(x, &notes->touch[made]);
   }
@@ -630,10 +631,12 @@ static bool note_written(const lgt_exchange *x) {
   bool good = true;
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     const lgt_touch *t = &x->group->notes->touch[i];
+    const lgt_footprint *what =
+        t->repeats ? t->around : lgt_touch_selected(x->binder, x->group, t).what;
     for (int d = 0; d < x->binder->map->local && t->writes && good; d++) {
       const lgt_replica *r = &x->store[t->root]->replica[d];
       if (!r->absent.count && !r->naside && !r->old.count) continue;
-      good = note_written_by(x, t->root, lgt_touch_selected(x->binder, x->group, t).what, d);
+      good = note_written_by(x, t->root, what, d);
     }
   }
   return good;
@@ -771,7 +774,9 @@ static bool write_all(lgt_exchange *x) {
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
-    if (!lgt_history_written(&x->binder->map->histories, &store->history, what)) return false;
+    lgt_histories *histories = &x->binder->map->histories;
+    if (!lgt_history_written(histories, &store->history, what)) return false;
+    if (t->repeats && !lgt_history_read(histories, &store->history, t->around)) return false;
     store->key = lgt_touch_key_after(x->binder, x->group, t, store->key);
     store->written = true;
     store->version = ++x->binder->agreed.versions;

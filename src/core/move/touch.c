@@ -99,10 +99,21 @@ static const lgt_footprint *footprint_of(const lgt_binder *binder, const lgt_pla
   return lgt_footprint_everywhere(footprints, &rect);
 }
 
+/* All of the elements, for each domain that takes part in the group. */
+static const lgt_footprint *repeated(const lgt_binder *binder, const lgt_plan_group *group, uint32_t layout) {
+  lgt_alignment whole = {.below = {0}};
+  memset(whole.to, -1, sizeof whole.to);
+  return lgt_footprint_of(&binder->map->footprints, layout, &whole, group->launch, false);
+}
+
 /* The footprints of a touch. */
-static bool find_footprints(const lgt_binder *binder, const lgt_plan_call *c, bool everywhere, lgt_touch *t) {
+static bool find_footprints(const lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_call *c,
+                            bool everywhere, lgt_touch *t) {
+  t->repeats = c->repeats && lgt_layout_at(binder->stores, c->layout[t->arg])->root_ndim > 0;
   t->whole = footprint_of(binder, c, t->arg, c->launch, everywhere);
-  t->around = c->wide == c->launch ? t->whole : footprint_of(binder, c, t->arg, c->wide, everywhere);
+  t->around = t->repeats             ? repeated(binder, group, c->layout[t->arg])
+              : c->wide == c->launch ? t->whole
+                                     : footprint_of(binder, c, t->arg, c->wide, everywhere);
   return t->whole && t->around;
 }
 
@@ -123,7 +134,7 @@ static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
                     (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
                     (privilege & LGT_PRIV_REDUCE &&
                      lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
-  if (!find_footprints(m->binder, c, everywhere, t)) return LGT_NO_MEMORY;
+  if (!find_footprints(m->binder, m->group, c, everywhere, t)) return LGT_NO_MEMORY;
   if (t->reads) t->brought = brought(m->binder, t->around, layout->dtype);
   note_brought(m->group->notes, t);
   int number = (int)(t - m->group->notes->touch);
@@ -253,7 +264,7 @@ static bool take_touches(making *m, const lgt_plan_group *from) {
     notes->ntouch++;
     note_brought(notes, t);
     if (plan->call[t->call].layout[t->arg] == plan->origin->call[t->call].layout[t->arg]) continue;
-    if (!find_footprints(m->binder, &plan->call[t->call], !t->whole->launch, t)) return false;
+    if (!find_footprints(m->binder, m->group, &plan->call[t->call], !t->whole->launch, t)) return false;
   }
   if (!from->notes->cover) return make_cover(m);
   return take_cover(m, from) && (!m->binder->check || check_cover(m));

@@ -22,6 +22,8 @@ struct lgt_touch {
   const lgt_partition *before, *after; /* keyed: the key partition that a root had before the last such write, and has after it */
   const lgt_footprint *whole;          /* *everywhere*, if several colours reduce into the same elements */
   const lgt_footprint *around;         /* with the margins in which the call is computed (widen.h): what is read, and has room */
+  bool repeats; /* each domain makes all of it for itself (cells.h): `around` is what each touches; of numbers, which a rank has
+                   once, false */
   int64_t brought; /* bytes that every domain which takes part must have, all the same ones; 0: each has its own */
 };
 

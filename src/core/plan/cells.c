@@ -14,15 +14,49 @@ bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call) {
   return true;
 }
 
-bool lgt_cells_may_repeat(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call) {
-  if (call->launch->kind != LGT_PARTITION_NONE || lgt_kind_native(call->kind) || call->kind->reduces)
+/* Does a call write what it uses through another view, too?  It works in new memory then. */
+static bool reuses(const lgt_plan_call *call) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < call->nargs; b++)
+      if (lgt_kind_writes(call->kind, a) && call->root[a] == call->root[b] &&
+          call->layout[a] != call->layout[b])
+        return true;
+  return false;
+}
+
+/* An argument that is no number: is it such that each domain can have a copy of all that the call touches? */
+static bool may_have_copies(const lgt_plan_root *root, const lgt_layout *view, bool writes) {
+  return !(writes && root->attached) && !(view->flags & LGT_LAYOUT_RESHAPED);
+}
+
+int64_t lgt_cells_points(const lgt_fuser *fuser, const lgt_plan_call *call) {
+  int64_t points = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[a]);
+    lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape), box = lgt_layout_root_rect(l, &all);
+    int64_t size = l->root_ndim ? lgt_rect_size(&box) : 0;
+    if (size > points) points = size;
+  }
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  return points && lgt_rect_size(&space) > points ? lgt_rect_size(&space) : points;
+}
+
+bool lgt_cells_may_repeat(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call,
+                          int64_t points) {
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  if (call->launch->kind != LGT_PARTITION_NONE || lgt_kind_native(call->kind) || call->kind->reduces ||
+      lgt_rect_empty(&space) || reuses(call))
     return false;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_plan_root *root = &plan->root[call->root[a]];
-    if (lgt_layout_at(fuser->stores, root->layout)->ndim > 0) return false;
-    if (lgt_kind_writes(call->kind, a) && (!root->fresh || root->first_group != LGT_NONE)) return false;
+    const lgt_layout *view = lgt_layout_at(fuser->stores, call->layout[a]);
+    bool writes = lgt_kind_writes(call->kind, a);
+    if (view->root_ndim > 0 ? !may_have_copies(root, view, writes)
+                            : writes && (!root->fresh || root->first_group != LGT_NONE))
+      return false;
   }
-  return true;
+  int64_t more = lgt_cells_points(fuser, call);
+  return !more || (double)(points + more) * LGT_POINT_US <= (double)fuser->config->widen;
 }
 
 bool lgt_cells_everywhere(const lgt_fuser *fuser, const lgt_partition *launch) {

@@ -75,7 +75,7 @@ typedef struct lgt_plan_call {
   uint16_t root[LGT_MAX_ARGS];
   uint32_t layout[LGT_MAX_ARGS];
   uint8_t part[LGT_MAX_ARGS]; /* of its root: what is only read, and lies far from part 0, has memory of its own */
-  bool repeats;               /* each task of its group computes it, for itself (cells.h) */
+  bool repeats;               /* each task of its group computes all of it, for itself (cells.h) */
   uint16_t touch;             /* the number of its first argument among those of its group's calls */
   lgt_space space;
   const lgt_partition *launch;
@@ -248,6 +248,7 @@ typedef struct lgt_plan_group {
   int first, count;            /* calls of the plan */
   const lgt_partition *launch; /* of all its calls; mixed: its owners, each of which has a tile of each call, or none (cells.h) */
   bool mixed;
+  int64_t repeated;    /* while it is made: elements that each of its tasks works on for itself */
   int turns;           /* 0: none; else as many would be groups if some calls were not computed in margins, too (widen.h) */
   lgt_refusal refusal; /* what ended it */
   lgt_plan_slot *slot; /* owned */

@@ -245,6 +245,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
       if (!lgt_views_collide(la, writes, lb, wrote)) continue;
+      if (wrote && call->repeats) return LGT_REFUSAL_TRUE_DEPENDENCE; /* it needs what all have written */
       /* Then each colour touches what it touched before, if colours share no elements of it. */
       if (call->launch == earlier->launch && !stands_still(la, call, a) &&
           lgt_pointwise(la, &call->space.align[a], lb, &earlier->space.align[b]))
@@ -262,13 +263,14 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
 }
 
 /* Are all calls of the plan's newest group, and the next one, over one partition, or over partitions between the same
- * owners?  Calls on single numbers may be among them. */
+ * owners?  Calls on single numbers and on small arrays may be among them. */
 static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int next) {
   const lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
   if (group->launch == call->launch && !group->mixed) return true;
   if (!fuser->config->mix) return false;
-  call->repeats = lgt_cells_everywhere(fuser, group->launch) && lgt_cells_may_repeat(fuser, plan, call);
+  call->repeats = lgt_cells_everywhere(fuser, group->launch) &&
+                  lgt_cells_may_repeat(fuser, plan, call, group->repeated);
   if (!call->repeats &&
       (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(group->launch, call->launch)))
     return false;
@@ -277,14 +279,17 @@ static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int next) {
   return true;
 }
 
-/* The call whose launch the group from `first` on has: one that calls on single numbers precede, or the first.  These
- * repeat then. */
+/* The call whose launch the group from `first` on has: one that calls on single numbers or on small arrays precede, or the
+ * first.  These repeat then. */
 static int head_of(const lgt_fuser *fuser, lgt_plan *plan, int first) {
   int head = first;
+  int64_t points = 0;
   if (!fuser->config->mix || !fuser->config->fusion || lgt_solver_whole(&fuser->solver)) return first;
   while (head < plan->ncall && head - first < MAX_GROUP_CALLS - 1 &&
-         lgt_cells_may_repeat(fuser, plan, &plan->call[head]))
+         lgt_cells_may_repeat(fuser, plan, &plan->call[head], points)) {
+    points += lgt_cells_points(fuser, &plan->call[head]);
     plan->call[head++].repeats = true;
+  }
   const lgt_plan_call *call = &plan->call[head];
   bool good = head > first && head < plan->ncall && lgt_cells_everywhere(fuser, call->launch) &&
               lgt_cells_may_mix(fuser, call) && !lgt_kind_alone(call->kind);
@@ -316,10 +321,11 @@ static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
 }
 
 /* A call becomes one of the plan's newest group. */
-static void note_member(lgt_plan *plan, reaches *all, int number) {
+static void note_member(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int number) {
   const lgt_plan_call *call = &plan->call[number];
   lgt_plan_group *group = &plan->group[plan->ngroup];
   group->mixed |= call->launch != group->launch && group->launch->kind == LGT_PARTITION_TILING;
+  if (call->repeats) group->repeated += lgt_cells_points(fuser, call);
   int i = number - group->first;
   for (int a = 0; a < call->nargs; a++) {
     members *m = &all->member[call->root[a]];
@@ -422,7 +428,7 @@ static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
   for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
     lgt_refusal refusal = LGT_REFUSAL_END;
     while (end < plan->ncall && (refusal = may_go_on(fuser, plan, all, turn, end)) == LGT_REFUSAL_END)
-      note_member(plan, all, end++);
+      note_member(fuser, plan, all, end++);
     if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
     double more = lgt_widen_cost(plan, first, end, margin),
            whole = more + fuser->config->widen * lgt_widen_messages(plan, first, end, margin) +
@@ -520,9 +526,9 @@ static bool is_of_tiles(lgt_refusal refusal) {
 static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, const uses *u, int first) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   int from = begin_group(fuser, plan, all, first), next = from;
-  for (int i = first; i < from; i++) note_member(plan, all, i);
+  for (int i = first; i < from; i++) note_member(fuser, plan, all, i);
   while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
-    note_member(plan, all, next++);
+    note_member(fuser, plan, all, next++);
   if (group->launch->kind == LGT_PARTITION_NONE) return end_of_memory(fuser, plan, first, next);
   if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||

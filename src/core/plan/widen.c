@@ -5,9 +5,9 @@
 
 #include "model/cell.h"
 #include "plan/barrier.h"
+#include "plan/cells.h"
 
-/* Of an operation on one element, in a cache; of a byte in memory. */
-static const double POINT_US = 0.2e-3, BYTE_US = 0.1e-3;
+static const double BYTE_US = 0.1e-3; /* of a byte in memory */
 enum {
   ELEMENT = 8 /* bytes */,
   VERSIONS = 8 /* tiles that turns leave for one another, and as many besides */
@@ -220,7 +220,7 @@ double lgt_widen_cost(const lgt_plan *plan, int first, int next, const lgt_halo 
     const lgt_partition *p = plan->call[i].launch;
     if (p->kind == LGT_PARTITION_TILING) points += points_of(p, &margin[i - first]) - points_of(p, NULL);
   }
-  return points * POINT_US;
+  return points * LGT_POINT_US;
 }
 
 bool lgt_widen_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, const lgt_halo *margin) {
