@@ -383,6 +383,8 @@ comparison("ge", "greater_equal", function(x, y) return x >= y end)
 
 local SOME = 2 ^ 14 -- entries of a matrix that is worth a closer look
 local ROOMY = 4 -- times as many entries as the factors have: so few terms are moved together, not counted
+local MANY = 2 ^ 20 -- terms whose room is no small matter, if most of them meet others
+local SAMPLE = 16 -- of so many rows one tells how many terms meet
 
 -- Rows of A, and of B those that their columns name.
 local ROWS_OF_ROWS = "image_ranges(1,2:3.0) image_points(3:4.0,5.0) image_ranges(4,5:6.0)"
@@ -419,6 +421,17 @@ local function product_of_runs(a, b, va, vb, rows, dtype, work)
   return sparse.csr(a.m, b.n, pos, crd, vals, { sorted = false, unique = true, runs = run })
 end
 
+-- Do terms of the product meet, so that a third of the room for all of them, or more, would stay empty?  Counts the
+-- entries of some rows.  Waits.
+local function terms_meet(a, b, rows)
+  local some = math.ceil(a.m / SAMPLE)
+  local function sampled(x) return np.copy(sparse.part(x, 0, some, SAMPLE)) end
+  local terms, entries = sampled(rows[1]), vector(dtypes.INT64, some)
+  local some_rows = { entries, sampled(a.lo), sampled(a.hi), a.crd, b.lo, b.hi, b.crd }
+  sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, some_rows, { b.n }, ROWS_OF_ROWS)
+  return 2 * core.read_item(np.sum(terms)) >= 3 * core.read_item(np.sum(entries))
+end
+
 local function product_of_rows(a, b)
   local va, vb, dtype, work
   a, b, va, vb, dtype, work = prepare(a, b, 0)
@@ -428,7 +441,8 @@ local function product_of_rows(a, b)
   local result = product_of_runs(a, b, va, vb, rows, dtype, work)
   if result then return result end
   sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows, nil, "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
-  if a.m > 0 and tonumber(core.read_item(np.sum(count))) > ROOMY * (a.nnz + b.nnz) then
+  local terms = a.m > 0 and tonumber(core.read_item(np.sum(count))) or 0
+  if terms > ROOMY * (a.nnz + b.nnz) or terms >= MANY and terms_meet(a, b, rows) then
     sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n }, ROWS_OF_ROWS)
   end
   local first, room = sparse.positions(count, core.dtype_of(a.pos))

@@ -222,6 +222,21 @@ check.case("files that claim to be large", function()
 end)
 os.remove(path)
 
+-- Of the 16 terms of each row of the product 4 remain: there is room for these only.
+check.case("terms of a sparse product that meet", function()
+  local sparse = require "sparse"
+  local n = 220000
+  local i = np.arange(4 * n, { dtype = "int32" })
+  local pos = np.arange(n + 1, { dtype = "int32" }) * 4
+  local a = sparse.csr_matrix({ np.ones(4 * n), i * 7919 % n, pos }, { shape = { n, n }, base = 0 })
+  local b = sparse.csr_matrix({ np.ones(4 * n), i % 4 * 5, pos }, { shape = { n, 20 }, base = 0 })
+  computed(function()
+    local c = a:dot(b)
+    check.equal(c.nnz, 4 * n)
+    check.equal(c:sum():item(), 16 * n)
+  end)
+end)
+
 -- The collector sees a small object where a library holds the factors of a matrix.
 check.case("factors of sparse matrices", function()
   local sparse, solvers = require "sparse", require "solvers"
