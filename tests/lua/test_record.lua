@@ -52,6 +52,33 @@ check.case("not where data says what moves", function()
   end
 end)
 
+-- What data names of a vector that is made anew each turn comes to where the tile is, which has room for it: but for
+-- the first turns no tile is copied.
+check.case("tiles have room for what data names", function()
+  local sparse = require "sparse"
+  local size, turns = 6000, 20
+  local i = np.arange(size)
+  local at = { np.concatenate{i, i}, np.concatenate{i, (i + size / 2) % size} }
+  local A = sparse.csr_matrix({ np.ones(2 * size) * 0.5, at }, { shape = { size, size }, base = 0 })
+  local function bytes(fence)
+    local x = (i % 7):astype("float64")
+    lgt.fence()
+    local before = lgt.stats().bytes_copied
+    for _ = 1, turns do
+      x = A:dot(x) * 1.0
+      if fence then lgt.fence() end
+    end
+    lgt.fence()
+    check.equal(x(1), (0 + (size / 2) % 7) / 2)
+    return (lgt.stats().bytes_copied - before) / turns
+  end
+  for _, fence in ipairs{ false, true } do
+    bytes(fence)
+    local count = bytes(fence) -- 8 of an element, to whom it is named; of a tile that is copied, as many again
+    check.that(count < 12 * size, count)
+  end
+end)
+
 -- A vector that was written in many ways is brought together first; what a domain gets by that it sends on.
 -- How many ways are many is not for scripts to know.
 check.case("what has just come is sent on", function()

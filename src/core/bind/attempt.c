@@ -234,13 +234,13 @@ static bool touched_by(const lgt_attempt *try, const lgt_plan_call *call, int ar
   return !lgt_rect_empty(out);
 }
 
-/* A tile of a slot shall have room for more, in each dimension in which that is thin. */
-static void note_thin(const lgt_attempt *try, int s, const lgt_rect *had, const lgt_rect *want,
+/* A tile of a slot shall have room for more, in each dimension in which that is at most such a share of the tile. */
+enum { THIN = 16, ANY = 0 };
+static void note_more(const lgt_attempt *try, int s, const lgt_rect *had, const lgt_rect *want, int share,
                       lgt_plan_notes *notes) {
-  enum { THIN = 16 };
   for (int k = 0; k < had->ndim; k++) {
     int64_t below = had->lo[k] - want->lo[k], above = want->hi[k] - had->hi[k],
-            most = (had->hi[k] - had->lo[k]) / THIN;
+            most = share == ANY ? INT64_MAX : (had->hi[k] - had->lo[k]) / share;
     if (below > most || above > most || (below <= 0 && above <= 0)) continue;
     if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)try->group->nslot * sizeof *notes->halo);
     if (!notes->halo) return; /* tiles have to grow */
@@ -257,34 +257,54 @@ static int64_t margin_to_come(const lgt_rect *tile, int d, int64_t margin) {
   return margin <= 0 ? 0 : margin > little ? margin : little;
 }
 
-/* A later group of the plan touches more around the tiles of a slot, which hold a root: a thin halo gets room at once. */
+/* What arrays of a slot's layout were found to need around their tiles; `named`: because data has named it. */
+static bool habit_of(const lgt_attempt *try, int s, const lgt_rect *had, bool named, lgt_rect *want) {
+  uint32_t layout = try->group->slot[s].layout;
+  const lgt_habit *habit = &try->binder->habit[layout % LGT_HABITS];
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, layout);
+  if (habit->layout != layout || had->ndim < 1) return false;
+  const lgt_halo *halo = named ? &habit->named : &habit->halo;
+  *want = lgt_rect_grown(had, halo->below, halo->above, root->shape);
+  return true;
+}
+
+/* Does data name the elements that a call reads through an argument? */
+static bool is_named(const lgt_plan_call *call, int arg) {
+  const lgt_constraint_set *set = call->kind->constraints;
+  bool named = false;
+  for (int i = 0; set && i < set->nimage; i++) named |= set->image[i].arg == arg;
+  return named && !lgt_kind_writes(call->kind, arg);
+}
+
+/* A later group of the plan touches more around the tiles of a slot, which hold a root: a thin halo gets room at once.  So does
+ * what data may name, as much as it has named so far of arrays like this one: else the tile would be copied to where both have
+ * room. */
 static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *call, int arg,
                          lgt_plan_notes *notes) {
   for (int d = 0; d < try->binder->map->local; d++) {
     const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
     lgt_rect want;
     if (had->ndim < 1 || !touched_by(try, call, arg, d, &want)) continue;
-    note_thin(try, s, had, &want, notes);
+    if (is_named(call, arg) && habit_of(try, s, had, true, &want)) {
+      note_more(try, s, had, &want, ANY, notes);
+      continue;
+    }
+    note_more(try, s, had, &want, THIN, notes);
     if (call->wide == call->launch) continue;
     for (int k = 0; k < had->ndim; k++) {
       want.lo[k] -= margin_to_come(had, k, had->lo[k] - want.lo[k]);
       want.hi[k] += margin_to_come(had, k, want.hi[k] - had->hi[k]);
     }
-    note_thin(try, s, had, &want, notes);
+    note_more(try, s, had, &want, THIN, notes);
   }
 }
 
 /* The group is new.  Tiles of what it makes may need the halos that other arrays of this layout did, if these are thin. */
 static void guess_halo(const lgt_attempt *try, int s, lgt_plan_notes *notes) {
-  uint32_t layout = try->group->slot[s].layout;
-  const lgt_habit *habit = &try->binder->habit[layout % LGT_HABITS];
-  const lgt_layout *root = lgt_layout_at(try->binder->stores, layout);
-  if (habit->layout != layout) return;
+  lgt_rect want;
   for (int d = 0; d < try->binder->map->local; d++) {
     const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
-    if (had->ndim < 1) continue;
-    lgt_rect want = lgt_rect_grown(had, habit->halo.below, habit->halo.above, root->shape);
-    note_thin(try, s, had, &want, notes);
+    if (habit_of(try, s, had, false, &want)) note_more(try, s, had, &want, THIN, notes);
   }
 }
 

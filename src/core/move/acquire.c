@@ -6,12 +6,12 @@
 #include "move/job.h"
 #include "move/message.h"
 
-/* False: it is wide enough. */
-static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
+/* By no more than a tile, or, if data has named what is wanted, however far.  False: it is wide enough. */
+static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want, bool named) {
   bool changed = false;
   for (int d = 0; d < had->ndim; d++) {
     int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
-            most = had->hi[d] - had->lo[d] + 2;
+            most = named ? INT64_MAX : had->hi[d] - had->lo[d] + 2;
     if (below <= most && below > halo->below[d]) halo->below[d] = below, changed = true;
     if (above <= most && above > halo->above[d]) halo->above[d] = above, changed = true;
   }
@@ -32,20 +32,39 @@ static bool widen_more(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want
   return changed;
 }
 
+static lgt_habit *habit_of(lgt_binder *binder, const lgt_store *store) {
+  lgt_habit *habit = &binder->habit[store->layout % LGT_HABITS];
+  if (habit->layout != store->layout) *habit = (lgt_habit){.layout = store->layout};
+  return habit;
+}
+
+/* What the group that made memory of the store has learned of that; NULL: nobody learns it, and the memory has to grow again. */
+static lgt_halo *halo_of(const lgt_store *store) {
+  if (!store->housed) return NULL;
+  lgt_plan_notes *notes = store->housed->notes;
+  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
+  return notes->halo ? &notes->halo[store->housed_slot] : NULL;
+}
+
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on, and those
  * that make the first arrays like it do. */
 static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
                        const lgt_rect *want) {
-  lgt_habit *habit = &binder->habit[store->layout % LGT_HABITS];
-  if (habit->layout != store->layout) *habit = (lgt_habit){.layout = store->layout};
-  widen(&habit->halo, had, want);
-  if (!store->housed) return;
+  widen(&habit_of(binder, store)->halo, had, want, false);
+  lgt_halo *halo = halo_of(store);
+  if (!halo) return;
   lgt_plan_notes *notes = store->housed->notes;
-  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
-  if (!notes->halo) return; /* it will have to grow again */
-  lgt_halo *halo = &notes->halo[store->housed_slot];
   bool changed = store->housed_halos == notes->halos && widen_more(halo, had, want);
-  if (widen(halo, had, want) || changed) notes->halos++;
+  if (widen(halo, had, want, false) || changed) notes->halos++;
+}
+
+/* It has grown to have memory for all between the elements that data names. */
+static void learn_named(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
+                        const lgt_rect *want) {
+  if (lgt_rect_empty(had)) return;
+  widen(&habit_of(binder, store)->named, had, want, true);
+  lgt_halo *halo = halo_of(store);
+  if (halo && widen(halo, had, want, true)) store->housed->notes->halos++;
 }
 
 void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot, int halos) {
@@ -242,7 +261,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   bool covers = !beside && replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
   if (!covers || lgt_acquire_must_part(store, replica->inst, use)) {
-    lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
+    lgt_rect had = replica->inst && !beside ? replica->inst->rect : *rect, want = lgt_rect_bound(&had, rect);
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {
       learn_halo(binder, store, &replica->inst->rect, &want);
@@ -250,6 +269,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     }
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;
+    if (picks && picks->count && !replica->inst->thin) learn_named(binder, store, &had, &want);
   }
   lgt_status status = thicken(binder->map, replica->inst, rect, picks, false);
   if (!status && replica->old.count)

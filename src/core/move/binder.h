@@ -74,11 +74,12 @@ typedef struct lgt_side {
   uint64_t jitter;       /* state of random choices, for tests; 0: none */
 } lgt_side;
 
-/* The halo that tiles of arrays of one layout were found to need: a guess for those that are made for the first time. */
+/* The halo that tiles of arrays of one layout were found to need, and what they were because data had named it, however wide:
+ * a guess for those that are made for the first time. */
 enum { LGT_HABITS = 16 };
 typedef struct lgt_habit {
   uint32_t layout; /* of a whole store; 0: none */
-  lgt_halo halo;
+  lgt_halo halo, named;
 } lgt_habit;
 
 typedef struct lgt_binder {
