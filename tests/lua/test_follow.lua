@@ -181,6 +181,50 @@ check.case("the border is copied for the first two versions only", function()
   check.equal(passes(12) - passes(6), 6)
 end)
 
+check.case("loops over a border keep nobody apart", function()
+  if not one_memory then return end
+  for _, abreast in ipairs { 0, 1 } do
+    lgt.options { skew = "64K", abreast = abreast }
+    local numbers = grid(600, 200)
+    local x = np.array(numbers)
+    collectgarbage()
+    lgt.fence()
+    lgt.stats_reset()
+    for _ = 1, 6 do spread_array(x) end
+    lgt.fence()
+    local stats = lgt.stats()
+    for _ = 1, 6 do spread(numbers) end
+    check.equal(x:totable(), numbers)
+    local fused, short = stats.passes < stats.launches, stats.passes_abreast > 2 -- for so many workers
+    if fused and not short then check.equal(stats.passes_following, 6) end
+  end
+  lgt.options { skew = 1024, abreast = "32K" }
+end)
+
+check.case("loops of merged dimensions have the rows of any other one", function()
+  local function fields(skew)
+    lgt.options { skew = skew }
+    local a, b, c = np.array(grid(300, 20)), np.array(grid(300, 20)), np.array(grid(300, 20))
+    lgt.fence()
+    lgt.stats_reset()
+    for turn = 1, 9 do
+      b["1, :"] = turn
+      b["2:, :"] = b["2:, :"] - 0.5 * (c["2:, :"] - c[":-2, :"])
+      a[":, 2:"] = a[":, 2:"] - 0.5 * (c[":, 2:"] - c[":, :-2"])
+      c[":-2, :-2"] = c[":-2, :-2"] - 0.25 * (a[":-2, 2:"] - a[":-2, :-2"] + b["2:, :-2"] - b[":-2, :-2"])
+    end
+    lgt.fence()
+    local stats = lgt.stats()
+    local fused = one_memory and stats.passes < stats.launches
+    return { a:totable(), b:totable(), c:totable() }, fused and stats.passes_following or false
+  end
+  local wanted = fields(0)
+  local got, following = fields("16K")
+  check.equal(got, wanted)
+  if following then check.that(following >= 18, following .. " passes follow") end
+  lgt.options { skew = 1024 }
+end)
+
 check.case("a copy that has the memory of a version changes its border", function()
   lgt.options { between = 2 ^ 30 } -- all in one group
   local function border(fence)

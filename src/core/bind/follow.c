@@ -6,13 +6,21 @@
 #include "kernel/skew.h"
 #include "move/template.h"
 
-enum { FEW = 2 }; /* caches that the arrays must have the size of */
+enum { FEW = 2 };   /* caches that the arrays must have the size of */
+enum { SMALL = 4 }; /* steps that touch so many times fewer bytes than a sweep need not be part of it */
+enum { MOST_STEPS = 64 };
 
 /* Loops that follow one another: one step for the trapezoids, and one for the wedges, whose data are the first loop's
- * work, behind which those of the others lie. */
+ * work.  Of the steps among theirs that stay by themselves each runs before them all, and touches nothing that any of them
+ * changes, such as the copy of what the first loop did not write:
+ *
+ *   new = f(old)   edges of new = edges of old   old = f(new)   ...
+ */
 typedef struct lgt_sweep {
   lgt_skew skew;
-  int first; /* of the steps that the loops had */
+  int first, nstep;             /* of the steps that the loops had, with those by themselves */
+  uint64_t alone;               /* by step, as bits: it stays by itself */
+  uint16_t work[LGT_SKEW_MOST]; /* by nest: how far its work lies behind the first loop's */
   int64_t bytes;
 } lgt_sweep;
 
@@ -23,7 +31,7 @@ struct lgt_sweeps {
 };
 
 static void run_rows(void *context, int n, int64_t lo, int64_t hi) {
-  const lgt_loop_work *w = (const lgt_loop_work *)context + n;
+  const lgt_loop_work *first = context, *w = first + first->sweep->work[n];
   lgt_nest_run_rows(&w->nest, lgt_kernel_code(w->kernel), lo, hi);
 }
 
@@ -47,18 +55,49 @@ static void describe(const lgt_step *step, int chunk, char *text, size_t room) {
 
 /* ---- finding them ----------------------------------------------------------------------------------------- */
 
-/* The loops from step `first` on that follow each other, and their number. */
+static bool any_calls(const lgt_loop_work *w) {
+  bool any = false;
+  for (int i = 0; i < w->count; i++) any |= w[i].plan->nnative > 0;
+  return any;
+}
+
+static int64_t bytes_of(const lgt_loop_work *w) {
+  int64_t bytes = 0;
+  for (int i = 0; i < w->count; i++) bytes += w[i].bytes;
+  return bytes;
+}
+
+/* Let all loops of a step follow those of the sweep, or none. */
+static bool join(lgt_sweep *sweep, const lgt_loop_work *first, const lgt_loop_work *w, int64_t cache) {
+  const lgt_skew before = sweep->skew;
+  for (int i = 0; i < w->count; i++) {
+    if (!lgt_skew_add(&sweep->skew, &w[i].nest, cache)) return sweep->skew = before, false;
+    sweep->work[sweep->skew.nskewed - 1] = (uint16_t)(w + i - first);
+  }
+  sweep->bytes += bytes_of(w);
+  return true;
+}
+
+/* May a step run before those of the sweep, and is it so small that it might as well? */
+static bool stays_alone(const lgt_sweep *sweep, const lgt_loop_work *w) {
+  bool good = bytes_of(w) <= sweep->bytes / SMALL;
+  for (int i = 0; i < w->count && good; i++) good = lgt_skew_apart(&sweep->skew, &w[i].nest);
+  return good;
+}
+
+/* The steps from `first` on whose loops follow each other, and how many of them do. */
 static int line_up(const lgt_binder *binder, const lgt_job *job, int first, lgt_sweep *sweep) {
   int64_t cache = binder->fuser->config->skew;
-  const lgt_loop_work *before = NULL;
+  const lgt_loop_work *begin = NULL;
   *sweep = (lgt_sweep){.first = first};
   int n = 0;
-  for (int s = first; s < job->task.nstep; s++, n++) {
+  for (int s = first; s < job->task.nstep && sweep->nstep < MOST_STEPS; s++, sweep->nstep++) {
     const lgt_loop_work *w = lgt_work_loops(&job->task.step[s]);
-    if (!w || w->count > 1 || (before && w != before + 1)) break;
-    if (w->plan->nnative || !lgt_skew_add(&sweep->skew, &w->nest, cache)) break;
-    sweep->bytes += w->bytes;
-    before = w;
+    if (!w || any_calls(w)) break;
+    if (!begin) begin = w;
+    if (n && stays_alone(sweep, w)) sweep->alone |= (uint64_t)1 << sweep->nstep;
+    else if (w - begin <= UINT16_MAX - w->count && join(sweep, begin, w, cache)) n++;
+    else break;
   }
   return n;
 }
@@ -88,7 +127,7 @@ static lgt_sweeps *find(const lgt_binder *binder, const lgt_job *job) {
   for (int s = 0; s < job->task.nstep && all->count < most;) {
     lgt_sweep *next = &all->sweep[all->count];
     int n = line_up(binder, job, s, next);
-    s += n + !n;
+    s += next->nstep + !next->nstep;
     if (n < 2 || !pays(binder, &next->skew)) continue;
     lgt_skew_cut(&next->skew, cache, lgt_exec_cpus(binder->exec));
     all->count++;
@@ -101,7 +140,8 @@ static bool verify(const lgt_binder *binder, const lgt_job *job, const lgt_sweep
   lgt_sweeps *again = find(binder, job);
   bool same = !again || again->count == known->count;
   for (int i = 0; again && i < again->count && same; i++)
-    same = again->sweep[i].first == known->sweep[i].first && again->sweep[i].bytes == known->sweep[i].bytes &&
+    same = again->sweep[i].first == known->sweep[i].first && again->sweep[i].nstep == known->sweep[i].nstep &&
+           again->sweep[i].alone == known->sweep[i].alone && again->sweep[i].bytes == known->sweep[i].bytes &&
            lgt_skew_equal(&again->sweep[i].skew, &known->sweep[i].skew);
   lgt_mem_free(again);
   return same || (lgt_err(LGT_SYSTEM, "template: other loops follow one another"), false);
@@ -117,11 +157,13 @@ static void arrange(lgt_binder *binder, lgt_job *job, const lgt_sweeps *sweeps) 
     while (s < sweep->first) task->step[kept++] = task->step[s++];
     lgt_loop_work *first = task->step[s].data;
     int parts = sweep->skew.ntrapezoid;
+    for (int i = 0; i < sweep->nstep; i++)
+      if (sweep->alone >> i & 1) task->step[kept++] = task->step[s + i];
     first->sweep = sweep;
     task->step[kept++] = (lgt_step){parts, NULL, run_trapezoid, NULL, describe, first};
     if (parts > 1) task->step[kept++] = (lgt_step){parts - 1, NULL, run_wedge, NULL, NULL, first};
     binder->followed += sweep->skew.nskewed;
-    s += sweep->skew.nskewed;
+    s += sweep->nstep;
   }
   while (s < task->nstep) task->step[kept++] = task->step[s++];
   task->nstep = kept;

@@ -4,6 +4,7 @@
 /* Workers come late or are slow: each should find several parts to do.  A wedge has little to do if parts are so many times as
  * wide as the loops lean. */
 enum { LEAST_HEIGHT = 2, FEW_BYTES = 4096, PARTS_PER_WORKER = 4, WIDE = 16 };
+enum { WEDGE = 2 }; /* caches that the rows of a wedge may fill, which has little to do */
 /* Finding conflicts takes time that grows with the square of the accesses. */
 enum { MOST_ACCESSES = 400 };
 
@@ -63,7 +64,7 @@ static bool add_conflict(distance *d, const reach *a, const reach *b) {
   if (stride <= 0 || (a->rows > 1 && b->rows > 1 && a->stride != b->stride)) return false;
   /* bytes [a.lo + i s, a.hi + i s) and [b.lo + j s, b.hi + j s) meet for i - j from .. to .. */
   int64_t most = floor_div(b->hi - a->lo - 1, stride), least = -floor_div(a->hi - b->lo - 1, stride);
-  extend(d, least, most);
+  if (least <= most) extend(d, least, most); /* else they lie side by side in each row */
   return true;
 }
 
@@ -147,6 +148,16 @@ static bool take_rows(lgt_skewed *skewed, const lgt_skewed *other) {
   return true;
 }
 
+/* Let it have those of one of the nests before, rather of a late one. */
+static bool take_rows_of_any(const lgt_skew *skew, lgt_skewed *skewed) {
+  const lgt_skewed as_it_is = *skewed;
+  for (int i = skew->nskewed - 1; i >= 0; i--) {
+    if (take_rows(skewed, &skew->skewed[i]) && lean(skew, skewed)) return true;
+    *skewed = as_it_is;
+  }
+  return false;
+}
+
 /* The only nest so far takes the rows of the next one.  False: it cannot, or the next one cannot follow then; nothing has
  * changed. */
 static bool first_takes_rows(lgt_skew *skew, lgt_skewed *next) {
@@ -163,13 +174,33 @@ static bool place(lgt_skew *skew, lgt_skewed *skewed) {
   const lgt_skewed as_it_is = *skewed;
   if (lean(skew, skewed)) return true;
   if (!skew->nskewed) return false;
-  if (take_rows(skewed, &skew->skewed[skew->nskewed - 1]) && lean(skew, skewed)) return true;
   *skewed = as_it_is;
+  if (take_rows_of_any(skew, skewed)) return true;
   if (first_takes_rows(skew, skewed)) return true;
   *skewed = as_it_is;
   skewed->whole = true;
   skewed->rows = 1;
   return lean(skew, skewed);
+}
+
+/* Rows of which all bytes must fit into the cache where nests lean as far as this one. */
+static int64_t most_at_once(const lgt_skewed *skewed) {
+  int64_t trapezoid = skewed->ahead + LEAST_HEIGHT;
+  return larger(trapezoid, (skewed->ahead + skewed->behind + LEAST_HEIGHT) / WEDGE);
+}
+
+bool lgt_skew_apart(const lgt_skew *skew, const lgt_nest *nest) {
+  const lgt_nest_shape *shape = nest->shape;
+  bool apart = shape->size == 0;
+  for (int whole = shape->ndim == 0; whole < 2 && !apart; whole++) {
+    lgt_skewed skewed = {.nest = nest, .rows = whole ? 1 : shape->extent[0], .unit = 1, .whole = whole};
+    apart = true;
+    for (int i = 0; i < skew->nskewed && apart; i++) {
+      distance d;
+      apart = find_distance(&skew->skewed[i], &skewed, &d) && !d.any;
+    }
+  }
+  return apart;
 }
 
 bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache) {
@@ -180,7 +211,7 @@ bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache) {
   lgt_skewed skewed = {.nest = nest, .points = shape->extent[0], .rows = shape->extent[0], .unit = 1};
   if (!place(skew, &skewed)) return false;
   int64_t row = skew->row + new_bytes(skew, &skewed);
-  if ((skewed.ahead + skewed.behind + LEAST_HEIGHT) * row > cache) return false;
+  if (most_at_once(&skewed) * row > cache) return false;
   if (!skew->nskewed || skewed.origin < skew->first) skew->first = skewed.origin;
   if (!skew->nskewed || skewed.origin + skewed.rows > skew->last) skew->last = skewed.origin + skewed.rows;
   skew->naccess = naccess;

@@ -17,6 +17,7 @@
  *
  * How far ahead and behind is found from addresses alone: two nests conflict where they touch the same bytes and one of
  * them writes.  A nest joins if it moves through what it shares with the others by the same bytes a row, and reduces nothing.
+ * If its dimensions were merged into one it has the rows of a nest with which it conflicts.
  *
  * Sources: skewing, Wolfe, "Loop skewing: the wavefront method revisited", 1986; trapezoids and wedges ("split tiling"),
  * Krishnamoorthy et al., "Effective automatic parallelization of stencil computations", PLDI 2007.
@@ -51,6 +52,8 @@ typedef struct lgt_skew {
 /* Let a nest follow the others; false: it cannot, or what all touch at once would have more bytes than `cache`.  The caller
  * must have zeroed the sweep before the first one. */
 bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache);
+/* Does a nest touch nothing that one of the others writes, and write nothing that one touches?  Then it may run first. */
+bool lgt_skew_apart(const lgt_skew *skew, const lgt_nest *nest);
 /* All have been added: choose blocks, and how many workers take part.  From here on the sweep tells of nests alone
  * that are like those: it is the same for all whose bases differ, but for those that share memory, by as much as
  * theirs do. */
