@@ -24,29 +24,13 @@ static bool is_scalar(const lgt_attempt *try, int slot) {
   return lgt_layout_at(try->binder->stores, try->group->slot[slot].layout)->ndim == 0;
 }
 
-/* With one domain: may what the group makes fail to come about, by itself or because of what it reads?  Calls of C may fail,
- * and loops that need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
- * operands (body.h). */
-static bool may_fail(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
-  if (!lgt_map_still(binder->map) || group->nnative) return true;
-  for (int l = 0; l < group->nloop; l++)
-    if (group->loop[l].shape.partial) return true;
-  for (int s = 0; s < group->nslot; s++) {
-    if (!group->slot[s].initial) continue;
-    const lgt_store *store = lgt_store_at(binder->stores, root[group->slot[s].root]);
-    const lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
-    if (inst && inst->writer && inst->writer->fallible) return true;
-  }
-  return false;
-}
-
 bool lgt_attempt_disturbs(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
                           int slot, const lgt_instance *inst) {
   const lgt_plan_slot *s = &group->slot[slot];
   lgt_rect common;
   if (!s->written || (inst->owners < 2 && !inst->pins)) return false;
   if (inst->owners > 1 || s->changed.ndim < 0) return true;
-  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || may_fail(binder, group, root);
+  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || lgt_survey_may_fail(binder, group, root);
 }
 
 /* ---- instances for slots ------------------------------------------------------------------------------------ */
@@ -61,6 +45,28 @@ static bool overwritten(const lgt_attempt *try, int s, int domain, lgt_rect *out
   if (!try->touched.spare) return lgt_survey_spare(try->binder, try->group, s, domain, out);
   *out = try->touched.spare[domain * try->group->nslot + s];
   return out->ndim >= 0;
+}
+
+/* What the group changes of each store, if recipes may keep the rest: nothing of what the group makes can fail, and poison all
+ * of an instance.  What comes from elsewhere may. */
+static void find_changed(lgt_attempt *try) {
+  lgt_exchange *x = &try->exchange;
+  const lgt_plan_group *group = try->group;
+  x->changed = NULL;
+  if (!try->binder->recipes || x->ready || x->split || group->turns || try->poison || try->lacks) return;
+  if (lgt_exchange_gets(x) || lgt_survey_may_fail(try->binder, group, try->root)) return;
+  lgt_rect *changed = lgt_arena_alloc(&try->binder->arena, ((size_t)x->nstore + 1) * sizeof *changed);
+  for (int n = 0; changed && n < x->nstore; n++) changed[n].ndim = -1;
+  for (int s = 0; changed && s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    if (!slot->initial || !slot->written) continue;
+    lgt_rect *of = &changed[group->notes->of_slot[s]], all;
+    const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
+    all = lgt_rect_of_shape(root->ndim, root->shape);
+    const lgt_rect *more = slot->changed.ndim < 0 ? &all : &slot->changed;
+    *of = of->ndim < 0 ? *more : lgt_rect_bound(of, more);
+  }
+  x->changed = changed; /* NULL: all may change */
 }
 
 /* Instances for the slots that are there already, and for all that the group's calls read. */
@@ -81,6 +87,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
     }
     lgt_exchange_margin(&try->exchange, s);
   }
+  find_changed(try);
   lgt_room_keep(&try->exchange);
   try->exchange.known = true; /* another attempt finds it so: margins would grow */
   lgt_stale_give_back(&try->exchange);
@@ -748,7 +755,8 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_side_count(try);
   if (try->binder->profile) report_side(try);
   lgt_bound bound = bound_of(try);
-  bound.fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
+  bound.fallible =
+      try->source || try->poison || try->lacks || lgt_survey_may_fail(try->binder, try->group, try->root);
   /* One call runs if it overwrites all that has failed. */
   if (try->group->count > 1) bound.poison = try->poison;
   return lgt_bound_run(try->binder, &bound);

@@ -105,10 +105,9 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
     inst[i] = NULL;
     if (!try->inst[i] || !lgt_slots_have(try->kept, i % group->nslot)) continue;
     const lgt_plan_slot *slot = &group->slot[i % group->nslot];
-    bool part = lgt_map_whole(try->binder->map) && slot->kept.ndim >= 0;
     inst[i] = lgt_instance_retain(try->inst[i]);
     if (slot->former) recipe->former += inst[i]->bytes;
-    lgt_instance_pin(try->binder->map, inst[i], part ? &slot->kept : &inst[i]->rect);
+    lgt_instance_pin(try->binder->map, inst[i], slot->kept.ndim < 0 ? &inst[i]->rect : &slot->kept);
   }
   if (nparam) memcpy(param, try->param, (size_t)nparam * sizeof *param);
   hold_itself(try->binder, recipe, 1);

@@ -156,3 +156,24 @@ bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *o
   *out = (lgt_surveyed){s.read, s.write, s.spare, s.fold};
   return true;
 }
+
+/* May a replica's contents have failed, or fail in flight?  `alone`: what has failed already is known to the caller. */
+static bool may_have_failed(const lgt_replica *replica, bool alone) {
+  const lgt_instance *inst = replica->inst;
+  if (!alone && (replica->naside || replica->absent.count || (inst && inst->failure))) return true;
+  return inst && inst->writer && inst->writer->fallible;
+}
+
+bool lgt_survey_may_fail(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  const lgt_map *map = binder->map;
+  if (map->nmemory > 1 || group->nnative) return true;
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].shape.partial) return true;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->slot[s].root]);
+    for (int d = 0; store->replica && d < map->local; d++)
+      if (may_have_failed(&store->replica[d], lgt_map_whole(map))) return true;
+  }
+  return false;
+}

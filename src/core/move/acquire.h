@@ -46,6 +46,15 @@ static inline bool lgt_acquire_suits(const lgt_store *store, int domain, const l
   if (!inst || replica->naside || replica->old.count || inst->memory != memory || inst->thin) return false;
   return lgt_rect_contains(&inst->rect, rect) && !lgt_acquire_must_part(store, inst, use);
 }
+/* ... or would it be, did not recipes refer to it, which read none of what is written now?  `changed`: a bound of that; ndim -1:
+ * nothing is. */
+static inline bool lgt_acquire_beside(const lgt_store *store, int domain, const lgt_memory *memory, const lgt_rect *rect,
+                                      const lgt_rect *changed) {
+  const lgt_instance *inst = store->replica[domain].inst;
+  lgt_rect common;
+  if (changed->ndim < 0 || !inst || !inst->pins || inst->owners > 1) return false;
+  return !lgt_rect_intersect(&inst->pinned, changed, &common) && lgt_acquire_suits(store, domain, memory, rect, LGT_USE_READ);
+}
 /* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
  * elements that need not be kept, for they are about to be overwritten; NULL: none.  `picks`: which elements of `rect` are
  * needed; NULL: all. */

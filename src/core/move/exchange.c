@@ -336,6 +336,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       lgt_use use = lgt_exchange_use(x, n, comes);
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
       if (!x->split && lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use)) continue;
+      if (x->changed && lgt_acquire_beside(x->store[n], d, memory, &x->cover[at], &x->changed[n])) continue;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
       if (x->group && x->written[n] && !lgt_replica_meets(&x->store[n]->replica[d], &x->cover[at]))
         note_housed(x, n, halos);

@@ -51,6 +51,7 @@ typedef struct lgt_exchange {
   lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
   /* By store: */
   bool *written;             /* it will be written in place */
+  const lgt_rect *changed;   /* all that is written of it; ndim -1: nothing.  NULL: not known */
   bool *together;            /* its elements are brought together, into tiles; NULL: no store's are */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
   const lgt_history **found; /* ready: the same, before it begins */
@@ -77,6 +78,12 @@ void lgt_exchange_need(lgt_exchange *exchange, int domain, const lgt_plan_slot *
 void lgt_exchange_margin(lgt_exchange *exchange, int slot);
 /* The group overwrites `rect` of the slot, so its elements need not be kept. */
 void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
+/* Does anything come to a local domain, for any store? */
+static inline bool lgt_exchange_gets(const lgt_exchange *exchange) {
+  for (int at = 0; at < exchange->binder->map->local * exchange->nstore; at++)
+    if (exchange->gets[at]) return true;
+  return false;
+}
 /* Acquire instances for all roots that have contents from before the group. */
 lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 /* For want of memory the group does not run, or not all has moved: all histories are as before the survey, as far as that
