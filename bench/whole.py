@@ -39,6 +39,11 @@ MORE = {
     "qr": [1500, 1200], "svd": [1500, 1200, 5], "einsum": [120], "channel_flow": [1500, 1500, 2, 5],
     "contour_integral": [200, 400, 32], "training": [50000, 50, 1, 10], "azimint_naive": [4000000, 5],
     "conv2d_bias": [8, 128, 128, 3, 8, 5], "cholesky2": [2200], "covariance2": [2500, 2800], "poisson": [500, 1e-3],
+    "gmg": [1023, 6], "bratu": [255, 1], "gramschmidt": [5000, 400], "indexing": [2000], "kmeans_bincount": [500000, 8, 5],
+    "kmeans_slow": [500000, 8, 5], "kmeans_sort": [500000, 8, 5], "lstm_backward": [64, 128, 64, 256], "mixture": [1000000, 3, 3],
+    "nbody": [2000, 3], "particle_filter": [4000000, 4], "quantum": [5, 6, 1], "richardson_lucy": [4000000, 3],
+    "stencil_27": [160, 5], "syr2k": [300, 1000], "take_pairs": [10000, 32], "wgrad": [128, 128, 16, 16, 8, 3],
+    "spmv": [20000, 20000, 4000000],
 }
 # Of stencils, edges, graphs and time steps, where ranks matter.
 RANKED = ["gray_scott", "wave", "burgers", "stencil", "heat_3d", "shallow_water", "cavity_flow", "black_scholes",
