@@ -104,12 +104,21 @@ TEST(nothing) {
 }
 
 /* Is what is remembered the same as what is worked out? */
-static bool same_again(lgt_grid_memo *memo, const lgt_nest *nest) {
-  const lgt_grid_launch *again = lgt_grid_again(memo, nest), *l = grid.launch;
-  if (lgt_grid_of(nest, NULL, &grid) || grid.nlaunch != 1 || !again) return false;
-  return !memcmp(again->param, l->param, (size_t)l->param_bytes) && again->param_bytes == l->param_bytes &&
-         again->kernel == l->kernel && again->shared == l->shared &&
-         !memcmp(again->grid, l->grid, sizeof l->grid) && !memcmp(again->block, l->block, sizeof l->block);
+static bool same_again(lgt_grid_memo *memo, const lgt_nest *nest, void *scratch) {
+  int n = 0;
+  const lgt_grid_launch *again = lgt_grid_again(memo, nest, scratch, &n), *l = grid.launch;
+  if (lgt_grid_of(nest, scratch, &grid) || !again || n != grid.nlaunch) return false;
+  for (; n--; again++, l++)
+    if (memcmp(again->param, l->param, (size_t)l->param_bytes) || again->param_bytes != l->param_bytes ||
+        again->kernel != l->kernel || again->shared != l->shared ||
+        memcmp(again->grid, l->grid, sizeof l->grid) || memcmp(again->block, l->block, sizeof l->block))
+      return false;
+  return true;
+}
+
+static bool is_known(lgt_grid_memo *memo, const lgt_nest *nest, void *scratch) {
+  int n;
+  return lgt_grid_again(memo, nest, scratch, &n) != NULL;
 }
 
 TEST(once_more) {
@@ -128,29 +137,79 @@ TEST(once_more) {
   for (int a = 0; a < 2; a++) stride[a * LGT_MAX_DIM] = 400, stride[a * LGT_MAX_DIM + 1] = 8;
   lgt_nest_shape_finish(&r.loop, &shape, 4, false, 0);
   lgt_nest nest = {&r.loop, &shape, base, r.param, NULL};
-  CHECK(!lgt_grid_again(&memo, &nest) && !lgt_grid_of(&nest, NULL, &grid));
-  lgt_grid_remember(&memo, &nest, &grid);
-  CHECK(same_again(&memo, &nest));
+  CHECK(!is_known(&memo, &nest, NULL) && !lgt_grid_of(&nest, NULL, &grid));
+  lgt_grid_remember(&memo, &nest, NULL, &grid);
+  CHECK(same_again(&memo, &nest, NULL));
   base[0].index += 4096;
   r.param[0].f = 3.5;
-  CHECK(same_again(&memo, &nest));
+  CHECK(same_again(&memo, &nest, NULL));
   base[1].index += 8; /* pieces of 16 bytes would be across */
-  CHECK(same_again(&memo, &nest));
+  CHECK(same_again(&memo, &nest, NULL));
   base[1].index -= 8;
-  CHECK(same_again(&memo, &nest));
+  CHECK(same_again(&memo, &nest, NULL));
   stride[0] = 408; /* another shape */
-  CHECK(!lgt_grid_again(&memo, &nest) && !lgt_grid_of(&nest, NULL, &grid));
-  lgt_grid_remember(&memo, &nest, &grid);
-  CHECK(same_again(&memo, &nest));
+  CHECK(!is_known(&memo, &nest, NULL) && !lgt_grid_of(&nest, NULL, &grid));
+  lgt_grid_remember(&memo, &nest, NULL, &grid);
+  CHECK(same_again(&memo, &nest, NULL));
   shape.extent[0] = 31;
-  CHECK(!lgt_grid_again(&memo, &nest));
+  CHECK(!is_known(&memo, &nest, NULL));
   lgt_grid_forget(&memo);
-  summed s;
-  sum_over(&s, 2, (int64_t[]){100000, 4}, 1);
-  CHECK(!launch(&s, NULL));
-  nest = (lgt_nest){&s.loop.loop, &s.shape, s.base, s.loop.param, NULL};
-  lgt_grid_remember(&memo, &nest, &grid);
-  CHECK(!lgt_grid_again(&memo, &nest)); /* it reduces */
+}
+
+/* Reductions, of one launch and of several, whose targets move; what scratch memory they have may not. */
+TEST(once_more_reduced) {
+  static const struct {
+    int ndim;
+    int64_t extent[3];
+    unsigned still;
+  } sums[] = {{1, {100}, 1},           {1, {3 * LGT_BLOCK / 2}, 1}, {1, {1000000}, 1},
+              {2, {1000, 1000}, 3},    {2, {1000, 1000}, 2},        {2, {10000, 1000}, 2},
+              {3, {30, 1000, 100}, 5}, {2, {1000, 1000}, 1},        {2, {100000, 4}, 1}};
+  _Alignas(64) static char memory[2][64];
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+    static summed s;
+    lgt_grid_memo memo = {0};
+    sum_over(&s, sums[i].ndim, sums[i].extent, sums[i].still);
+    lgt_nest nest = {&s.loop.loop, &s.shape, s.base, s.loop.param, NULL};
+    CHECK(!launch(&s, memory[0]) && !is_known(&memo, &nest, memory[0]));
+    bool scratch = grid.scratch_bytes > 0;
+    lgt_grid_remember(&memo, &nest, memory[0], &grid);
+    CHECK(same_again(&memo, &nest, memory[0]));
+    s.base[0].index += 4096;
+    s.base[1].index += 8;
+    CHECK(same_again(&memo, &nest, memory[0]));
+    s.base[1].index += 8;
+    s.base[0].index += 8;
+    CHECK(same_again(&memo, &nest, memory[0]));
+    CHECK(is_known(&memo, &nest, memory[1]) == !scratch);
+    CHECK(!launch(&s, memory[1]));
+    lgt_grid_remember(&memo, &nest, memory[1], &grid);
+    CHECK(same_again(&memo, &nest, memory[1]));
+    CHECK(is_known(&memo, &nest, memory[0]) == !scratch && memo.next == 1);
+    s.shape.nchunk += s.shape.partial; /* cut otherwise */
+    CHECK(is_known(&memo, &nest, memory[1]) == !s.shape.partial);
+    lgt_grid_forget(&memo);
+  }
+}
+
+/* A loop for some shapes in turns. */
+TEST(once_more_of_several_shapes) {
+  static summed s;
+  lgt_grid_memo memo = {0};
+  int64_t extent[] = {1000, 1000};
+  sum_over(&s, 2, extent, 2);
+  lgt_nest nest = {&s.loop.loop, &s.shape, s.base, s.loop.param, NULL};
+  for (int i = 0; i <= LGT_GRID_RECORDS; i++) {
+    s.shape.extent[0] = 1000 + i;
+    CHECK(!launch(&s, NULL) && !is_known(&memo, &nest, NULL));
+    lgt_grid_remember(&memo, &nest, NULL, &grid);
+    for (int k = 0; k <= i; k++) {
+      s.shape.extent[0] = 1000 + k;
+      CHECK(is_known(&memo, &nest, NULL) == (i < LGT_GRID_RECORDS || k > 0));
+      CHECK(!is_known(&memo, &nest, NULL) || same_again(&memo, &nest, NULL));
+    }
+  }
+  lgt_grid_forget(&memo);
 }
 
 /* The first call says how much memory, the second is told where. */
@@ -231,6 +290,8 @@ int main(void) {
   RUN(nothing);
   RUN(scratch);
   RUN(once_more);
+  RUN(once_more_reduced);
+  RUN(once_more_of_several_shapes);
   RUN(refusals);
   RUN(room);
   RUN(lanes);

@@ -19,11 +19,23 @@ end
 local a, b = np.ones(1000) * 1.5, np.ones(1000) * 2.5
 local s = np.ones(42, 42) * 1.5
 local t = s * 1
+local ex, ey, hz = np.ones(60, 60) * 0.5, np.ones(60, 60) * 0.25, np.ones(60, 60) * 0.75
+local m, x, y = np.ones(60, 60) * 0.01, np.ones(60), np.ones(60)
 local turns = {
   chain = function() a = (a + b) * 0.5 end,
   stencils = function()
     t["2:-2, 2:-2"] = 0.2 * (s["2:-2, 2:-2"] + s[":-3, 2:-2"] + s["3:, 2:-2"] + s["2:-2, :-3"] + s["2:-2, 3:"])
     s, t = t, s
+  end,
+  fdtd = function()
+    ey["1, :"] = 0.5
+    ey["2:, :"] = ey["2:, :"] - 0.5 * (hz["2:, :"] - hz[":-2, :"])
+    ex[":, 2:"] = ex[":, 2:"] - 0.5 * (hz[":, 2:"] - hz[":, :-2"])
+    hz[":-2, :-2"] = hz[":-2, :-2"] - 0.7 * (ex[":-2, 2:"] - ex[":-2, :-2"] + ey["2:, :-2"] - ey[":-2, :-2"])
+  end,
+  sums = function()
+    x = 0.5 * (m * x):sum(2)
+    y = 0.5 * (m * y):sum(1)
   end
 }
 

@@ -538,44 +538,110 @@ lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out) {
 
 /* ---- once more ------------------------------------------------------------------------------------------ */
 
-const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest) {
-  const lgt_loop *loop = nest->loop;
+static bool has_shape(const lgt_grid_record *record, const lgt_nest *nest) {
   const lgt_nest_shape *shape = nest->shape;
-  lgt_grid_launch *launch = &memo->launch;
-  uint32_t aligned = memo->aligned;
-  if (!memo->stride || memo->ndim != shape->ndim ||
-      memcmp(memo->extent, shape->extent, (size_t)shape->ndim * sizeof *shape->extent) != 0 ||
-      memcmp(memo->stride, shape->stride, loop->naccess * LGT_MAX_DIM * sizeof *shape->stride) != 0)
-    return NULL;
-  int64_t *base = (int64_t *)(launch->param + sizeof(lgt_grid_head));
-  for (int a = 0; a < loop->naccess; a++) {
-    base[a] = nest->base[a].index;
-    if (base[a] % VECTOR_BYTES && is_vector(&loop->access[a])) aligned = 0;
+  return record->stride && record->ndim == shape->ndim &&
+         !memcmp(record->extent, shape->extent, (size_t)shape->ndim * sizeof *shape->extent) &&
+         !memcmp(record->stride, shape->stride, nest->loop->naccess * LGT_MAX_DIM * sizeof *shape->stride) &&
+         record->partial == shape->partial &&
+         (!shape->partial || (record->split == shape->split && record->nchunk == shape->nchunk &&
+                              record->grain == shape->grain));
+}
+
+static int64_t *bases_of(lgt_grid_launch *launch) {
+  return (int64_t *)(launch->param + sizeof(lgt_grid_head));
+}
+
+/* Is the access's base in lgt_kernel's parameter that of the nest? */
+static bool is_own(const lgt_grid_record *record, const lgt_access *access) {
+  return access->mode != LGT_ACCESS_REDUCE || !record->moved;
+}
+
+/* Other bases and other parameters. */
+static void refill(lgt_grid_record *record, const lgt_nest *nest) {
+  const lgt_loop *loop = nest->loop;
+  lgt_grid_launch *launch = record->launch;
+  int64_t *base = bases_of(launch);
+  uint32_t aligned = record->aligned;
+  for (int a = 0, k = 0; a < loop->naccess; a++) {
+    const lgt_access *access = &loop->access[a];
+    int64_t own = nest->base[a].index;
+    if (is_own(record, access)) {
+      base[a] = own;
+      if (own % VECTOR_BYTES && is_vector(access)) aligned = 0;
+    }
+    if (access->mode != LGT_ACCESS_REDUCE) continue;
+    for (int i = 1; i < record->nlaunch; i++) {
+      lgt_grid_target *target = (lgt_grid_target *)(launch[i].param + sizeof(lgt_grid_fold));
+      target[k].target = (uint64_t)own;
+    }
+    k++;
   }
   memcpy(launch->param + offsetof(lgt_grid_head, aligned), &aligned, sizeof aligned);
   size_t bytes = loop->nparam * sizeof *nest->param;
   if (bytes) memcpy(launch->param + launch->param_bytes - bytes, nest->param, bytes);
-  return launch;
 }
 
-void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const lgt_grid *grid) {
+const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch,
+                                      int *nlaunch) {
+  for (int i = 0; i < LGT_GRID_RECORDS; i++) {
+    lgt_grid_record *record = &memo->record[i];
+    if (!has_shape(record, nest) || (record->scratch && record->scratch != scratch)) continue;
+    refill(record, nest);
+    *nlaunch = record->nlaunch;
+    return record->launch;
+  }
+  return NULL;
+}
+
+/* That of the same shape, whose scratch memory is elsewhere now; or the one that was made longest ago. */
+static lgt_grid_record *record_for(lgt_grid_memo *memo, const lgt_nest *nest) {
+  for (int i = 0; i < LGT_GRID_RECORDS; i++)
+    if (has_shape(&memo->record[i], nest)) return &memo->record[i];
+  lgt_grid_record *record = &memo->record[memo->next];
+  memo->next = (memo->next + 1) % LGT_GRID_RECORDS;
+  return record;
+}
+
+void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch, const lgt_grid *grid) {
   plan p = plan_of(nest->loop, nest->shape);
-  size_t bytes = p.loop->naccess * LGT_MAX_DIM * sizeof *memo->stride;
-  if (p.form != FORM_NONE || grid->nlaunch != 1) return;
-  if (!memo->stride && !(memo->stride = lgt_mem_alloc(bytes + 1))) return;
-  memo->ndim = p.n;
-  memcpy(memo->extent, p.shape->extent, sizeof memo->extent);
-  memcpy(memo->stride, p.shape->stride, bytes);
-  memo->launch = grid->launch[0];
-  memo->aligned = true;
+  size_t bytes = p.loop->naccess * LGT_MAX_DIM * sizeof *p.shape->stride;
+  if (!grid->nlaunch || !p.shape->size) return;
+  lgt_grid_record *record = record_for(memo, nest);
+  if (!record->launch && !(record->launch = lgt_mem_alloc(LGT_GRID_LAUNCHES * sizeof *record->launch)))
+    return;
+  if (!record->stride && !(record->stride = lgt_mem_alloc(bytes + 1))) return;
+  if (p.form) plan_reduction(&p);
+  record->ndim = p.n;
+  record->split = p.shape->split;
+  record->nchunk = p.shape->nchunk;
+  record->grain = p.shape->grain;
+  record->partial = p.shape->partial;
+  record->moved = p.form && (p.raw || p.shape->partial);
+  record->scratch = grid->scratch_bytes ? scratch : NULL;
+  record->nlaunch = grid->nlaunch;
+  memcpy(record->extent, p.shape->extent, sizeof record->extent);
+  memcpy(record->stride, p.shape->stride, bytes);
+  memcpy(record->launch, grid->launch, (size_t)grid->nlaunch * sizeof *grid->launch);
+  record->aligned = true;
   for (int a = 0; a < p.loop->naccess; a++) {
+    const lgt_access *access = &p.loop->access[a];
+    int size = lgt_dtype_size(access->dtype);
+    if (!is_vector(access)) continue;
     place at = own_place(&p, nest, a);
     at.base = 0;
-    if (is_vector(&p.loop->access[a])) memo->aligned &= is_aligned(&p, &at);
+    if (!is_own(record, access)) {
+      int64_t base = bases_of(record->launch)[a];
+      at = p.raw ? raw_place(&p, base, size) : partial_place(&p, base, size);
+    }
+    record->aligned &= is_aligned(&p, &at);
   }
 }
 
 void lgt_grid_forget(lgt_grid_memo *memo) {
-  lgt_mem_free(memo->stride);
-  memo->stride = NULL;
+  for (int i = 0; i < LGT_GRID_RECORDS; i++) {
+    lgt_mem_free(memo->record[i].stride);
+    lgt_mem_free(memo->record[i].launch);
+  }
+  *memo = (lgt_grid_memo){0};
 }

@@ -45,7 +45,8 @@ typedef struct lgt_grid_head {
   uint32_t row_units;            /* rows that are done side by side, or 1 */
   uint32_t tiles_x, tiles_y;     /* of threads, over columns and rows; as many again for each unit */
   uint32_t parallel, sequential; /* dimensions */
-  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones from 0 on, of the sequential ones from the last down */
+  uint32_t
+      extent[LGT_MAX_DIM]; /* of the parallel ones from 0 on, of the sequential ones from the last down */
   /* The sequential dimension that is cut, or LGT_MAX_DIM: in chunk c it ends c split_step earlier, and it is no longer than
    * split_most. */
   uint32_t split, split_step, split_most;
@@ -108,20 +109,30 @@ lgt_status lgt_grid_check(const lgt_loop *loop, const lgt_nest_shape *shape);
  * if it is not known yet: then ask once for scratch_bytes, and again.  UNSUPPORTED as above. */
 lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out);
 
-/* What a nest of a loop without reductions was launched with: the next one of the same shape differs from it in its bases and
- * parameters only.  Belongs to whoever launches; zeroed before its first use. */
-typedef struct lgt_grid_memo {
-  int ndim;
-  int64_t extent[LGT_MAX_DIM];
+/* What nests of a loop were launched with: the next one of such a shape differs from it in its bases and parameters only, if its
+ * scratch memory is where it was.  Belongs to whoever launches; zeroed before its first use. */
+typedef struct lgt_grid_record {
+  int ndim, split, nchunk;
+  int64_t extent[LGT_MAX_DIM], grain;
   int64_t *stride; /* owned, as of the shape; NULL: nothing is remembered */
-  bool aligned;    /* all strides are */
-  lgt_grid_launch launch;
+  bool partial;
+  bool moved;          /* reductions end in scratch memory, from where lgt_steps and lgt_chunks fetch them */
+  bool aligned;        /* all strides are, and the scratch memory */
+  const void *scratch; /* borrowed; NULL: there is none */
+  int nlaunch;
+  lgt_grid_launch *launch; /* owned, [LGT_GRID_LAUNCHES] */
+} lgt_grid_record;
+/* A loop is used for a few shapes in turns: the lines and the columns of a grid, say. */
+enum { LGT_GRID_RECORDS = 4 };
+typedef struct lgt_grid_memo {
+  lgt_grid_record record[LGT_GRID_RECORDS];
+  int next; /* that is used for another shape */
 } lgt_grid_memo;
-/* The launch of a nest of the loop whose nest was remembered last, if it has that one's shape; else NULL.  Valid until the memo
- * is used again. */
-const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest);
+/* The launches of a nest of the memo's loop, if they are remembered; else NULL.  Valid until the memo is used again. */
+const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch,
+                                      int *nlaunch);
 /* Remember what lgt_grid_of has made of a nest, if it can be used again. */
-void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const lgt_grid *grid);
+void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch, const lgt_grid *grid);
 void lgt_grid_forget(lgt_grid_memo *memo);
 
 #endif
