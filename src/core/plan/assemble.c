@@ -522,6 +522,43 @@ static bool same_stream(const lgt_assembler *as, int a, int b) {
          (as->access[a].mode == LGT_ACCESS_LOAD) == (as->access[b].mode == LGT_ACCESS_LOAD);
 }
 
+/* How many elements an access of a loop whose strides are fixed comes to, and the first and the last of them in the root. */
+static int64_t reach(const lgt_assembler *as, int a, int64_t *first, int64_t *last) {
+  const lgt_plan_access *place = &as->place[a];
+  int64_t elements = 1;
+  *first = *last = place->offset;
+  for (int d = 0; d < as->shape->ndim; d++) {
+    if (place->stride[d] == 0) continue;
+    elements *= as->shape->extent[d];
+    *(place->stride[d] < 0 ? first : last) += (as->shape->extent[d] - 1) * place->stride[d];
+  }
+  return elements;
+}
+
+/* How many elements the accesses of a stream come to, each once: `a` is the first of them. */
+static int64_t stream_elements(const lgt_assembler *as, int a) {
+  lgt_rect bound = {0};
+  int64_t elements = 0, within = 0, least = INT64_MAX, most = INT64_MIN;
+  for (int b = a; b < as->naccess; b++) {
+    if (!same_stream(as, a, b)) continue;
+    if (as->fixed) { /* of a part of the calls' spaces */
+      int64_t first, last;
+      elements += reach(as, b, &first, &last);
+      if (first < least) least = first;
+      if (last > most) most = last;
+      within = most - least + 1;
+      continue;
+    }
+    const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[b].layout);
+    lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape),
+             rect = lgt_layout_root_rect(layout, &view);
+    bound = b == a ? rect : lgt_rect_bound(&bound, &rect);
+    elements += lgt_layout_distinct(layout);
+    within = lgt_rect_size(&bound);
+  }
+  return elements < within ? elements : within;
+}
+
 /* The bytes that a pass reads and those that it writes: an element of a slot counts once for each, though
  * several accesses reach it, as the neighbours in a stencil do. */
 static int64_t traffic(const lgt_assembler *as) {
@@ -529,20 +566,9 @@ static int64_t traffic(const lgt_assembler *as) {
   for (int a = 0; a < as->naccess; a++) {
     bool counted = as->place[a].slot == LGT_NONE || is_native_slot(as, as->place[a].slot);
     for (int b = 0; b < a && !counted; b++) counted = same_stream(as, a, b);
-    if (counted) continue;
-    lgt_rect bound = {0};
-    int64_t elements = 0, elem = 0;
-    for (int b = a; b < as->naccess; b++) {
-      if (!same_stream(as, a, b)) continue;
-      const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[b].layout);
-      lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape),
-               rect = lgt_layout_root_rect(layout, &view);
-      bound = b == a ? rect : lgt_rect_bound(&bound, &rect);
-      elements += lgt_layout_distinct(layout);
-      elem = lgt_dtype_size(layout->dtype);
-    }
-    int64_t within = lgt_rect_size(&bound);
-    total += elem * (elements < within ? elements : within);
+    if (!counted)
+      total += stream_elements(as, a) *
+               lgt_dtype_size(lgt_layout_at(as->w->fuser->stores, as->place[a].layout)->dtype);
   }
   return total;
 }

@@ -74,9 +74,11 @@ static bool same_element(const barriers *b, const lgt_plan_call *call, int arg, 
                        layout_of(b, from->layout[w->arg]), &from->space.align[w->arg]);
 }
 
-/* On devices what reads neighbours of a result may compute them (inline.h), and nothing lies between. */
+/* On devices what reads neighbours of a result may compute them (inline.h), and nothing lies between; on the host what reads an
+ * array that was joined. */
 static bool may_be_inlined(const barriers *b, uint16_t root, const writer *w) {
   const lgt_plan_call *from = &b->plan->call[w->call];
+  if (lgt_inline_joins(b->fuser, b->plan, root)) return true;
   return b->devices && from->kind->body && !from->kind->reduces && b->plan->root[root].fresh &&
          b->plan->root[root].writes == 1;
 }

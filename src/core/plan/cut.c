@@ -83,16 +83,11 @@ lgt_status lgt_cut_build(lgt_weaver *w, const lgt_plan_loop *loop, const lgt_cut
                          lgt_plan_loop *out) {
   lgt_weave_loop shape = {.ndim = loop->space_ndim, .launch = loop->launch, .inner = loop->inner};
   lgt_assembler as = {.w = w, .shape = &shape, .fixed = true};
-  double share = n;
-  for (int d = 0; d < shape.ndim; d++) {
-    shape.extent[d] = (box->hi[d] - box->lo[d]) / box->step[d];
-    share *= (double)(box->hi[d] - box->lo[d]) / (double)loop->extent[d];
-  }
+  for (int d = 0; d < shape.ndim; d++) shape.extent[d] = (box->hi[d] - box->lo[d]) / box->step[d];
   out->launch = loop->launch;
   out->woven = loop->woven;
   lgt_status status =
       copy_point(&as, loop, box, n) ? lgt_assembler_finish(&as, out) : lgt_no_memory_to_fuse();
-  if (!status) out->bytes = (int64_t)((double)out->bytes * share);
   lgt_assembler_fini(&as);
   return status;
 }

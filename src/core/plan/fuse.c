@@ -284,6 +284,44 @@ static bool defines(const lgt_fuser *fuser, const lgt_plan_call *call, uint16_t 
   return defined;
 }
 
+/* No piece meets another one. */
+int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root) {
+  enum { MOST_PIECES = 8 };
+  lgt_rect piece[MOST_PIECES], common;
+  int64_t left = lgt_layout_at(fuser->stores, plan->root[root].layout)->size;
+  int n = 0, i = 0;
+  for (; i < plan->ncall && left > 0; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      const lgt_plan_call *call = &plan->call[i];
+      const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[a]);
+      if (call->root[a] != root) continue;
+      if (call->kind->privilege[a] != LGT_PRIV_WRITE || !lgt_layout_exact(l) || n == MOST_PIECES)
+        return false;
+      lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape);
+      piece[n] = lgt_layout_root_rect(l, &all);
+      for (int k = 0; k < n; k++)
+        if (lgt_rect_intersect(&piece[k], &piece[n], &common)) return 0;
+      left -= lgt_rect_size(&piece[n++]);
+    }
+  return left == 0 ? i : 0;
+}
+
+/* Arrays that are written piece by piece, as joined and rolled ones are. */
+static void find_pieces(const lgt_fuser *fuser, const lgt_window *window, lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot && lgt_solver_whole(&fuser->solver); r++) {
+    const lgt_store *store = lgt_store_at(fuser->stores, window->root[r]);
+    lgt_plan_root *root = &plan->root[r];
+    if (!root->fresh && root->writes > 1 && !store->written && !store->attached)
+      root->pieces = (uint16_t)lgt_plan_pieces(fuser, plan, (uint16_t)r);
+    root->joined = root->pieces > 0;
+    root->fresh |= root->joined;
+  }
+  for (int i = 0; i < plan->ncall; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++)
+      if (lgt_kind_writes(plan->call[i].kind, a))
+        plan->root[plan->call[i].root[a]].joined &= plan->call[i].kind->is_copy;
+}
+
 static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     const lgt_store *store = lgt_store_at(fuser->stores, window->root[r]);
@@ -301,6 +339,7 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
       const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
       root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);
     }
+  find_pieces(fuser, window, plan);
 }
 
 /* ---- decide --------------------------------------------------------------------------------------- */
@@ -334,7 +373,18 @@ static void find_spare(lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) plan->root[r].spare &= plan->root[r].read;
 }
 
+/* What groups write a piece each of is not one's result. */
+static void tear_pieces(lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot; r++) {
+    lgt_plan_root *root = &plan->root[r];
+    if (!root->pieces) continue;
+    const lgt_plan_group *group = &plan->group[root->first_group];
+    if (root->pieces > group->first + group->count) root->pieces = 0, root->fresh = root->joined = false;
+  }
+}
+
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
+  tear_pieces(plan);
   find_spare(plan);
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];

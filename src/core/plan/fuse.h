@@ -87,7 +87,9 @@ typedef struct lgt_plan_root {
   uint32_t layout;               /* of the root */
   const lgt_partition *key;      /* of the store, before the window ... */
   const lgt_partition *last_key; /* ... and after it; while the plan is made */
-  bool fresh;                    /* the window creates it and writes all of it first */
+  bool fresh;                    /* the window creates it and writes all of it first ... */
+  uint16_t pieces;               /* ... piece by piece: how many calls there are up to the last piece; 0: at once */
+  bool joined;                   /* pieces: all that is written there is copied */
   bool attached;                 /* memory of the host program: stays where it is */
   bool stored;                   /* for fresh ones: decided by lessons, use, and reachability */
   bool saved;      /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
@@ -375,6 +377,9 @@ typedef struct lgt_fuser {
 } lgt_fuser;
 
 /* May plans leave out results that nobody can reach?  Else it does not matter which these are. */
+/* Do the first calls that use a root write all of it piece by piece, before one reads?  How many calls there are up to the last
+ * piece; 0: they do not. */
+int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root);
 static inline bool lgt_fuser_elides(const lgt_fuser *fuser) { return fuser->config->fusion && fuser->config->temporaries; }
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);

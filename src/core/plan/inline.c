@@ -7,8 +7,10 @@
 #include "kernel/grid.h"
 #include "plan/cut.h"
 
-enum { MOST_INST = 2000, MOST_ACCESS = 64, MOST_VIEWS = 24 };
+enum { MOST_INST = 2000, MOST_ACCESS = 64, MOST_VIEWS = 24, MOST_LOOPS = 64 };
 enum { LAUNCH_BYTES = 4 << 20 }; /* what a kernel's launch costs, in bytes of memory */
+enum { LOOP_BYTES = 64 << 10 };  /* what a loop costs on the host, where caches are faster than that */
+enum { JOINED_SHARE = 16 };      /* of what may lie between loops: a joined array is worth the trouble */
 enum { QUOTIENT = 9, FUNCTION = 40 };
 
 /* Where the space of a loop lies in that of an earlier one. */
@@ -25,6 +27,7 @@ typedef struct maker {
   bool *spare; /* owned, by access: nobody needs this store */
   int last;    /* the last loop that reads there */
   int cuts;    /* loops that were added for its sake (find_cut) */
+  bool joins;  /* on the host: only what is copied into joined arrays */
   bool found;  /* some is spare */
   bool anyway; /* whether that pays or not: for tests, whose arrays are small */
 } maker;
@@ -148,11 +151,22 @@ static bool may_find(const maker *m, const lgt_plan_access *store, const lgt_pla
   return found != LGT_NONE;
 }
 
+/* Is the store one of those that are looked at? */
+static bool may_be_spare(const maker *m, int b) {
+  const lgt_plan_access *store = &m->group->loop[m->number].access[b];
+  if (code_of(&m->group->loop[m->number])->access[b].mode != LGT_ACCESS_STORE) return false;
+  if (!is_temporary(m->group, store->slot)) return false;
+  if (!m->joins) return true;
+  const lgt_weave_items *items = m->w->items;
+  uint16_t out = items->item[store->item].out[store->arg];
+  return out != LGT_NONE && lgt_inline_joins(m->w->fuser, m->w->plan, items->buffer[out].root);
+}
+
 /* Can all that read there do without the store?  The last of them. */
 static bool is_spare(maker *m, int b) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
   view v;
-  if (!is_temporary(m->group, loop->access[b].slot)) return false;
+  if (!may_be_spare(m, b)) return false;
   for (int l = m->number + 1; l < m->group->nloop; l++) {
     const lgt_plan_loop *late = &m->group->loop[l];
     if (calls_touch(late, loop->access[b].slot)) return false;
@@ -260,7 +274,7 @@ static double bytes_saved(const maker *m, const bool *needed) {
 static bool pays(const maker *m, const bool *needed) {
   const lgt_plan_loop *loop = &m->group->loop[m->number];
   const lgt_loop *code = code_of(loop);
-  double work = 0, bytes = (double)LAUNCH_BYTES * (1 - m->cuts);
+  double work = 0, bytes = m->joins ? -(double)LOOP_BYTES * m->cuts : (double)LAUNCH_BYTES * (1 - m->cuts);
   int size = 0, one = 0, insts = 0;
   for (int i = 0; i < code->ninst; i++)
     if (needed[i]) one += lgt_inline_work(&code->inst[i]), insts++;
@@ -277,6 +291,7 @@ static bool pays(const maker *m, const bool *needed) {
     bytes += elements(late) * size - bytes_instead(m, late, needed);
     work += elements(late) * one * n;
   }
+  if (m->joins) return one == 0 && (m->anyway || bytes >= 0);
   return m->anyway || work <= bytes * LGT_BYTE_WORK;
 }
 
@@ -378,7 +393,7 @@ static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_pl
   lgt_status status = good ? LGT_OK : lgt_no_memory_to_fuse();
   *fits = as.naccess <= LGT_MAX_ACCESS; /* some may be of no use */
   if (good && *fits) status = lgt_assembler_finish(&as, out);
-  if (good && *fits && !status && out->kernel)
+  if (good && *fits && !status && out->kernel && !m->joins)
     *fits = code_of(out)->naccess <= MOST_ACCESS && !lgt_grid_check(code_of(out), &out->shape);
   lgt_assembler_fini(&as);
   lgt_mem_free(value);
@@ -425,30 +440,65 @@ static lgt_status rewrite_all(const maker *m, const bool *needed, bool *changed)
  *
  * loop 1 becomes one over 1 .. n - 1, which can do without s, and one over what is left. */
 
-/* The points of a loop at which access `a` reads what the store `b` of an earlier one has written; false: that is no box. */
-static bool find_box(const lgt_plan_loop *early, int b, const lgt_plan_loop *late, int a, lgt_cut_box *box) {
-  const int64_t *s = early->access[b].stride, *t = late->access[a].stride;
-  int dim[LGT_MAX_DIM], n = sort_dims(early, s, dim);
-  int64_t rest = late->access[a].offset - early->access[b].offset;
-  unsigned used = 0;
-  *box = lgt_cut_whole(late);
-  for (int k = 0; k < n; k++) {
-    int e = dim[k], d = 0;
-    int64_t near = rest + s[e] / 2, at = near / s[e] - (near % s[e] < 0);
-    rest -= at * s[e];
-    while (d < late->space_ndim && (late->extent[d] == 1 || t[d] != s[e] || used >> d & 1)) d++;
-    if (d == late->space_ndim) return false;
-    used |= 1u << d;
-    if (box->lo[d] < -at) box->lo[d] = -at;
-    if (box->hi[d] > early->extent[e] - at) box->hi[d] = early->extent[e] - at;
-    if (box->lo[d] >= box->hi[d]) return false;
+/* Where an access of a loop begins in its root, and along which of the root's dimensions each one of the loop moves (-1: it does
+ * not), how far.  False: along several at once. */
+static bool find_steps(const maker *m, const lgt_plan_loop *loop, int a, int64_t *begin, int *along,
+                       int64_t *step) {
+  const lgt_plan_access *access = &loop->access[a];
+  const lgt_layout *l = lgt_weaver_layout(m->w, access->layout);
+  int64_t root[LGT_MAX_DIM], rest = access->offset;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root);
+  for (int r = 0; r < l->root_ndim; rest %= root[r], r++) {
+    if (root[r] <= 0) return false;
+    begin[r] = rest / root[r];
   }
-  for (int d = 0; d < late->space_ndim; d++)
-    if (late->extent[d] > 1 && t[d] != 0 && !(used >> d & 1)) return false;
-  return n > 0 && rest == 0;
+  for (int d = 0; d < loop->space_ndim; d++) {
+    int r = 0;
+    along[d] = -1;
+    if (loop->extent[d] == 1 || access->stride[d] == 0) continue;
+    while (r < l->root_ndim && (l->root_shape[r] == 1 || access->stride[d] % root[r] != 0)) r++;
+    if (r == l->root_ndim) return false;
+    step[d] = access->stride[d] / root[r];
+    int64_t end = begin[r] + (loop->extent[d] - 1) * step[d];
+    for (int e = 0; e < d; e++)
+      if (along[e] == r) return false;
+    if (end < 0 || end >= l->root_shape[r]) return false;
+    along[d] = r;
+  }
+  return true;
 }
 
-/* Where a loop reads what the maker stores for those who come later, if it reads more than that. */
+/* The points of a loop at which access `a` reads what the store `b` of an earlier one has written; false: that is no box. */
+static bool find_box(const maker *m, const lgt_plan_loop *early, int b, const lgt_plan_loop *late, int a,
+                     lgt_cut_box *box) {
+  int64_t from[LGT_MAX_DIM], to[LGT_MAX_DIM], s[LGT_MAX_DIM], t[LGT_MAX_DIM];
+  int of[LGT_MAX_DIM], at[LGT_MAX_DIM];
+  int ndim = lgt_weaver_layout(m->w, early->access[b].layout)->root_ndim;
+  if (lgt_weaver_layout(m->w, late->access[a].layout)->root_ndim != ndim) return false;
+  if (!find_steps(m, early, b, from, of, s) || !find_steps(m, late, a, to, at, t)) return false;
+  *box = lgt_cut_whole(late);
+  for (int r = 0; r < ndim; r++) { /* the root's elements first, first + step, ... of `count` */
+    int e = 0, d = 0;
+    while (e < early->space_ndim && of[e] != r) e++;
+    while (d < late->space_ndim && at[d] != r) d++;
+    bool moves = e < early->space_ndim;
+    int64_t step = moves ? s[e] : 1, count = moves ? early->extent[e] : 1, first = to[r] - from[r];
+    if (first % step != 0) return false;
+    first /= step;
+    if (d == late->space_ndim) {
+      if (first < 0 || first >= count) return false;
+      continue;
+    }
+    if (moves && t[d] != step) return false;
+    if (box->lo[d] < -first) box->lo[d] = -first;
+    if (box->hi[d] > count - first) box->hi[d] = count - first;
+    if (box->lo[d] >= box->hi[d]) return false;
+  }
+  return true;
+}
+
+/* Where a loop reads what the maker stores for those who come later, if it reads more than that.  On the host of one store at a
+ * time, for others stay as they are. */
 static bool find_cut(const maker *m, int reader, lgt_cut_box *out) {
   const lgt_plan_loop *loop = &m->group->loop[m->number], *late = &m->group->loop[reader];
   bool found = false;
@@ -457,11 +507,11 @@ static bool find_cut(const maker *m, int reader, lgt_cut_box *out) {
     for (int a = 0; a < code_of(late)->naccess; a++) {
       lgt_cut_box box;
       view v;
-      if (code_of(loop)->access[b].mode != LGT_ACCESS_STORE ||
-          code_of(late)->access[a].mode != LGT_ACCESS_LOAD || !overlap(m, late, a, loop, b) ||
-          !is_temporary(m->group, loop->access[b].slot) || find_view(loop, b, late, a, &v))
+      if (!may_be_spare(m, b) || code_of(late)->access[a].mode != LGT_ACCESS_LOAD ||
+          !overlap(m, late, a, loop, b) || find_view(loop, b, late, a, &v))
         continue;
-      if (!find_box(loop, b, late, a, &box) || (found && memcmp(&box, out, sizeof box))) return false;
+      if (m->joins && found) return true;
+      if (!find_box(m, loop, b, late, a, &box) || (found && memcmp(&box, out, sizeof box))) return false;
       *out = box;
       found = true;
     }
@@ -508,27 +558,67 @@ static lgt_status try_maker(maker *m, bool *needed, bool *changed) {
   return good ? rewrite_all(m, needed, changed) : LGT_OK;
 }
 
-/* With the first loop that reads more than the maker stores cut; it stays as it is if that does not help. */
+/* Loops that were cut, and what they were before. */
+typedef struct cuts {
+  lgt_plan_loop *before; /* owned: of the group */
+  int nbefore;
+  lgt_plan_loop *whole; /* owned: loops of which parts have taken the place, some of them parts themselves */
+  int nwhole, room;
+} cuts;
+
+static bool is_among(const lgt_plan_loop *list, int n, const lgt_plan_loop *loop) {
+  for (int i = 0; i < n; i++)
+    if (list[i].kernel == loop->kernel && list[i].access == loop->access) return true;
+  return false;
+}
+
+static lgt_status cut_reader(const maker *m, cuts *c, int reader, const lgt_cut_box *box) {
+  lgt_plan_loop part[1 + LGT_CUT_FRAME] = {{0}};
+  int n = 0;
+  if (!lgt_mem_grow((void **)&c->whole, &c->room, c->nwhole + 1, sizeof *c->whole))
+    return lgt_no_memory_to_fuse();
+  lgt_status status = cut(m, reader, box, part, &n);
+  c->whole[c->nwhole] = m->group->loop[reader];
+  if (!status) status = lgt_cut_exchange(m->group, reader, 1, part, n);
+  if (!status) c->nwhole++;
+  for (int i = 0; i < n && status; i++)
+    if (part[i].kernel) lgt_assembler_drop(m->group, &part[i]);
+  return status;
+}
+
+/* The group's loops as they were. */
+static void undo_cuts(lgt_plan_group *group, cuts *c) {
+  for (int l = 0; l < group->nloop; l++)
+    if (!is_among(c->before, c->nbefore, &group->loop[l])) lgt_assembler_drop(group, &group->loop[l]);
+  for (int i = 0; i < c->nwhole; i++)
+    if (!is_among(c->before, c->nbefore, &c->whole[i])) lgt_assembler_drop(group, &c->whole[i]);
+  memcpy(group->loop, c->before, (size_t)c->nbefore * sizeof *group->loop);
+  group->nloop = c->nbefore;
+}
+
+/* With the loops cut that read more than the maker stores; they stay as they are if that does not help. */
 static lgt_status try_cut(maker *m, bool *needed, bool *changed) {
   lgt_plan_group *group = m->group;
-  lgt_plan_loop part[1 + LGT_CUT_FRAME] = {{0}};
+  cuts c = {.before = lgt_mem_alloc((size_t)group->nloop * sizeof *c.before), .nbefore = group->nloop};
   lgt_cut_box box;
-  int reader = m->number + 1, n = 0;
-  while (reader < group->nloop && !find_cut(m, reader, &box)) reader++;
-  if (reader >= group->nloop) return LGT_OK;
-  lgt_plan_loop whole = group->loop[reader];
-  lgt_status status = cut(m, reader, &box, part, &n);
-  if (!status) status = lgt_cut_exchange(group, reader, 1, part, n);
-  if (!status) {
-    m->cuts = n - 1;
+  lgt_status status = c.before ? LGT_OK : lgt_no_memory_to_fuse();
+  if (!status) memcpy(c.before, group->loop, (size_t)c.nbefore * sizeof *c.before);
+  for (int reader = m->number + 1; reader < group->nloop && !status;)
+    if (!find_cut(m, reader, &box)) reader++;
+    else if (group->nloop >= MOST_LOOPS) break;
+    else status = cut_reader(m, &c, reader, &box);
+  if (!status && c.nwhole) {
+    m->cuts = group->nloop - c.nbefore;
     status = try_maker(m, needed, changed);
     m->cuts = 0;
-    if (!*changed) lgt_cut_exchange(group, reader, n, &whole, 1);
   }
-  if (*changed) lgt_cut_part_memory(group, &whole);
-  if (*changed) lgt_assembler_drop(group, &whole);
-  for (int i = 0; i < n && !*changed; i++)
-    if (part[i].kernel) lgt_assembler_drop(group, &part[i]);
+  if (!*changed && c.nwhole) undo_cuts(group, &c);
+  for (int i = 0; i < c.nwhole && *changed; i++) {
+    lgt_cut_part_memory(group, &c.whole[i]);
+    lgt_assembler_drop(group, &c.whole[i]);
+  }
+  lgt_mem_free(c.before);
+  lgt_mem_free(c.whole);
   return status;
 }
 
@@ -544,6 +634,7 @@ static lgt_status inline_loop(lgt_weaver *w, int number, bool *cut, bool *change
              .group = w->group,
              .number = number,
              .spare = lgt_mem_zalloc((size_t)code->naccess + 1),
+             .joins = !lgt_inline_applies(w->fuser, w->plan),
              .anyway = lgt_random_choice(&w->fuser->jitter)};
   bool *needed = lgt_mem_zalloc((size_t)code->ninst + 1);
   if (!m.spare || !needed) status = lgt_no_memory_to_fuse();
@@ -576,11 +667,25 @@ bool lgt_inline_applies(const lgt_fuser *fuser, const lgt_plan *plan) {
   return plan->devices && fuser->config->kernel_fusion;
 }
 
+bool lgt_inline_joins(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root) {
+  const lgt_plan_root *r = &plan->root[root];
+  return r->joined && !r->alive && !plan->devices && fuser->config->kernel_fusion &&
+         lgt_layout_bytes(lgt_layout_at(fuser->stores, r->layout)) >= fuser->config->between / JOINED_SHARE;
+}
+
+/* Are there loops that might gain? */
+static bool any_joins(const lgt_weaver *w) {
+  const lgt_weave_items *items = w->items;
+  for (int b = 0; b < items->nbuffer; b++)
+    if (lgt_inline_joins(w->fuser, w->plan, items->buffer[b].root)) return true;
+  return false;
+}
+
 lgt_status lgt_inline_loops(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_status status = LGT_OK;
   bool changed = false, cut = false;
-  if (!lgt_inline_applies(w->fuser, w->plan)) return LGT_OK;
+  if (!lgt_inline_applies(w->fuser, w->plan) && !any_joins(w)) return LGT_OK;
   for (int l = 0; l < group->nloop && !status;
        l = cut ? 0 : l + 1) /* parts may do without others' stores, too */
     status = inline_loop(w, l, &cut, &changed);

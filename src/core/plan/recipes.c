@@ -314,7 +314,8 @@ static int marked_after(const closures *c, int item) { return next_marked(c, c->
 static bool takes_along(const closures *c, const lgt_weave_buffer *buffer) {
   const lgt_plan_root *root = &c->w->plan->root[buffer->root];
   return root->fresh && !root->stored && root->writes != 1 && !is_a_roots(buffer) &&
-         lgt_inline_applies(c->w->fuser, c->w->plan);
+         (lgt_inline_applies(c->w->fuser, c->w->plan) ||
+          lgt_inline_joins(c->w->fuser, c->w->plan, buffer->root));
 }
 
 /* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept

@@ -282,7 +282,11 @@ static bool shift_calls(const shifter *s, lgt_plan *plan) {
     call->space.unit = space.unit;
     memcpy(call->layout, s->window->call[i].layout, sizeof call->layout);
   }
-  for (int r = 0; r < plan->nroot; r++) renumber(s, &plan->root[r].layout);
+  for (int r = 0; r < plan->nroot; r++) {
+    lgt_plan_root *root = &plan->root[r];
+    renumber(s, &root->layout);
+    if (root->pieces && lgt_plan_pieces(s->fuser, plan, (uint16_t)r) != root->pieces) return false;
+  }
   return true;
 }
 

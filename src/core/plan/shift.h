@@ -10,6 +10,7 @@
  *
  *   guards       views of one buffer that were apart, or the same elements, and on which the order of
  *                loops or a value in a register rests
+ *   pieces       arrays that are written piece by piece are still written whole
  *   spaces       calls that share a loop must still agree in their extents, and extents of one stay so
  *   strides      each access keeps its class of stride along the innermost dimension
  *   memory       buffers that share a slot must have equal sizes; former contents that are left to recipes, no larger

@@ -353,7 +353,8 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
   item->nargs = call->nargs;
   memcpy(item->layout, call->layout, sizeof item->layout);
   for (int a = 0; a < call->nargs; a++) {
-    bool fresh = w->plan->root[call->root[a]].fresh && lgt_kind_writes(call->kind, a) && defines(w, call, a);
+    const lgt_plan_root *root = &w->plan->root[call->root[a]];
+    bool fresh = root->fresh && lgt_kind_writes(call->kind, a) && (root->pieces || defines(w, call, a));
     if (is_forwarded(w, call, current) && a == 0) continue;
     if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
     int b = buffer_of(w, current, call, a);
@@ -635,7 +636,8 @@ static lgt_status place_temporary(lgt_weaver *w) {
     for (int b = items->nbuffer - 1; b >= 0; b--) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->last_loop != loop || !buffer->loaded) continue;
-      bool may = share ? buffer->rest == LGT_NONE : group->turns && is_plain(w, buffer);
+      bool may = share ? buffer->rest == LGT_NONE && !lgt_inline_joins(w->fuser, w->plan, buffer->root)
+                       : group->turns && is_plain(w, buffer);
       int s = may ? reuse_slot(w, buffer, free_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
