@@ -45,8 +45,7 @@ typedef struct lgt_grid_head {
   uint32_t row_units;            /* rows that are done side by side, or 1 */
   uint32_t tiles_x, tiles_y;     /* of threads, over columns and rows; as many again for each unit */
   uint32_t parallel, sequential; /* dimensions */
-  uint32_t
-      extent[LGT_MAX_DIM]; /* of the parallel ones from 0 on, of the sequential ones from the last down */
+  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones from 0 on, of the sequential ones from the last down */
   /* The sequential dimension that is cut, or LGT_MAX_DIM: in chunk c it ends c split_step earlier, and it is no longer than
    * split_most. */
   uint32_t split, split_step, split_most;
@@ -129,8 +128,7 @@ typedef struct lgt_grid_memo {
   int next; /* that is used for another shape */
 } lgt_grid_memo;
 /* The launches of a nest of the memo's loop, if they are remembered; else NULL.  Valid until the memo is used again. */
-const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch,
-                                      int *nlaunch);
+const lgt_grid_launch *lgt_grid_again(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch, int *nlaunch);
 /* Remember what lgt_grid_of has made of a nest, if it can be used again. */
 void lgt_grid_remember(lgt_grid_memo *memo, const lgt_nest *nest, const void *scratch, const lgt_grid *grid);
 void lgt_grid_forget(lgt_grid_memo *memo);

@@ -632,8 +632,7 @@ static bool note_written(const lgt_exchange *x) {
   bool good = true;
   for (int i = 0; i < x->group->notes->ntouch; i++) {
     const lgt_touch *t = &x->group->notes->touch[i];
-    const lgt_footprint *what =
-        t->repeats ? t->around : lgt_touch_selected(x->binder, x->group, t).what;
+    const lgt_footprint *what = t->repeats ? t->around : lgt_touch_selected(x->binder, x->group, t).what;
     for (int d = 0; d < x->binder->map->local && t->writes && good; d++) {
       const lgt_replica *r = &x->store[t->root]->replica[d];
       if (!r->absent.count && !r->naside && !r->old.count) continue;

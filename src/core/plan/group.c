@@ -269,8 +269,8 @@ static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int next) {
   lgt_plan_call *call = &plan->call[next];
   if (group->launch == call->launch && !group->mixed) return true;
   if (!fuser->config->mix) return false;
-  call->repeats = lgt_cells_everywhere(fuser, group->launch) &&
-                  lgt_cells_may_repeat(fuser, plan, call, group->repeated);
+  call->repeats =
+      lgt_cells_everywhere(fuser, group->launch) && lgt_cells_may_repeat(fuser, plan, call, group->repeated);
   if (!call->repeats &&
       (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(group->launch, call->launch)))
     return false;
