@@ -41,6 +41,16 @@ function check.that(condition, why)
   if not condition then error(why or "it does not hold", 2) end
 end
 
+-- Rows of small whole numbers, in which neighbours differ.
+function check.grid(rows, columns)
+  local numbers = {}
+  for i = 1, rows do
+    numbers[i] = {}
+    for j = 1, columns do numbers[i][j] = (i * 7 + j * j) % 32 end
+  end
+  return numbers
+end
+
 -- turn(101) to turn(n) make Lua's heap larger by less than `most` KB: what turn(1) to turn(100) made is remembered.
 function check.forgets(turn, n, most)
   local lgt = require "lgt"

@@ -6,14 +6,7 @@ local np, lgt = require "array", require "lgt"
 local one_memory = lgt.C.lgt_domains(lgt.rt) == 1
 lgt.options { skew = 1024, between = 0 } -- tiles of three domains are large
 
-local function grid(rows, columns)
-  local numbers = {}
-  for i = 1, rows do
-    numbers[i] = {}
-    for j = 1, columns do numbers[i][j] = (i * 7 + j * j) % 32 end
-  end
-  return numbers
-end
+local grid = check.grid
 
 -- The inner part becomes a quarter of the sum of its four neighbours; returns that.
 local function spread(numbers)

@@ -5,15 +5,6 @@ local np, lgt = require "array", require "lgt"
 local one_memory = lgt.C.lgt_domains(lgt.rt) == 1
 lgt.options { between = 0 } -- arrays are small here
 
-local function numbers(rows, columns)
-  local out = {}
-  for i = 1, rows do
-    out[i] = {}
-    for j = 1, columns do out[i][j] = (i * 7 + j * j) % 32 end
-  end
-  return out
-end
-
 -- The sum of the four neighbours, around the edges, less four times the middle.
 local function spread(a)
   local rows, columns, out = #a, #a[1], {}
@@ -33,7 +24,7 @@ end
 
 check.case("rolled along both axes, turn after turn", function()
   for _, shape in ipairs { { 9, 7 }, { 2, 5 }, { 3, 1 }, { 1, 4 } } do
-    local a = numbers(shape[1], shape[2])
+    local a = check.grid(shape[1], shape[2])
     local x = np.array(a)
     for _ = 1, 5 do
       a, x = spread(a), spread_array(x)
@@ -45,7 +36,7 @@ check.case("rolled along both axes, turn after turn", function()
 end)
 
 check.case("a rolled array that is held has its values", function()
-  local a = numbers(6, 5)
+  local a = check.grid(6, 5)
   local x = np.array(a)
   local rolled = np.roll(x, 2, 1)
   local y = rolled + 1
@@ -75,6 +66,33 @@ check.case("pieces that leave a gap are no whole array", function()
   z["1:2"] = np.arange(1, 3)
   z["5:6"] = np.arange(1, 3)
   check.equal((z["2:"] + z[":-2"]):totable(), { 3, 2, 0, 1, 3 })
+end)
+
+check.case("pieces that are written and read backwards", function()
+  local x = np.arange(1, 9, { dtype = "float64" })
+  local function differences(first, second)
+    local z = np.empty(16)
+    z["8:1:-1"] = x
+    z[second] = x
+    return z[first] - z["7:1:-1"]
+  end
+  lgt.fence()
+  for _, second in ipairs { "9:", "16:9:-1" } do
+    local inner = differences("8:2:-1", second)
+    collectgarbage()
+    check.equal(inner:totable(), { -1, -1, -1, -1, -1, -1, -1 })
+  end
+end)
+
+check.case("a piece that fails fails what was joined, and no more", function()
+  local x, at = np.arange(1, 9), np.full({ 8 }, 1000, { dtype = "int64" })
+  lgt.fence()
+  local joined = np.concatenate { x, np.take(x, at) }
+  local shifted, apart = joined["2:"] - joined[":-2"], x["2:"] - x[":-2"]
+  collectgarbage()
+  check.equal(apart:totable(), { 1, 1, 1, 1, 1, 1, 1 })
+  check.that(not pcall(function() return shifted(1) end))
+  pcall(lgt.fence)
 end)
 
 if one_memory then

@@ -295,8 +295,7 @@ int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root)
       const lgt_plan_call *call = &plan->call[i];
       const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[a]);
       if (call->root[a] != root) continue;
-      if (call->kind->privilege[a] != LGT_PRIV_WRITE || !lgt_layout_exact(l) || n == MOST_PIECES)
-        return false;
+      if (call->kind->privilege[a] != LGT_PRIV_WRITE || !lgt_layout_exact(l) || n == MOST_PIECES) return 0;
       lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape);
       piece[n] = lgt_layout_root_rect(l, &all);
       for (int k = 0; k < n; k++)
@@ -373,7 +372,7 @@ static void find_spare(lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) plan->root[r].spare &= plan->root[r].read;
 }
 
-/* What groups write a piece each of is not one's result. */
+/* An array of which groups write a piece each is no group's own. */
 static void tear_pieces(lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];

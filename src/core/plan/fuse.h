@@ -376,10 +376,10 @@ typedef struct lgt_fuser {
   int64_t made, again; /* plans since the last sweep; those of them that had been swept before */
 } lgt_fuser;
 
-/* May plans leave out results that nobody can reach?  Else it does not matter which these are. */
 /* Do the first calls that use a root write all of it piece by piece, before one reads?  How many calls there are up to the last
  * piece; 0: they do not. */
 int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root);
+/* May plans leave out results that nobody can reach?  Else it does not matter which these are. */
 static inline bool lgt_fuser_elides(const lgt_fuser *fuser) { return fuser->config->fusion && fuser->config->temporaries; }
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);

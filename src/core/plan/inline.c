@@ -468,7 +468,8 @@ static bool find_steps(const maker *m, const lgt_plan_loop *loop, int a, int64_t
   return true;
 }
 
-/* The points of a loop at which access `a` reads what the store `b` of an earlier one has written; false: that is no box. */
+/* The points of a loop at which access `a` reads what the store `b` of an earlier one has written; false: that is no box, or all of
+ * them. */
 static bool find_box(const maker *m, const lgt_plan_loop *early, int b, const lgt_plan_loop *late, int a,
                      lgt_cut_box *box) {
   int64_t from[LGT_MAX_DIM], to[LGT_MAX_DIM], s[LGT_MAX_DIM], t[LGT_MAX_DIM];
@@ -494,11 +495,12 @@ static bool find_box(const maker *m, const lgt_plan_loop *early, int b, const lg
     if (box->hi[d] > count - first) box->hi[d] = count - first;
     if (box->lo[d] >= box->hi[d]) return false;
   }
-  return true;
+  lgt_cut_box whole = lgt_cut_whole(late);
+  return memcmp(box, &whole, sizeof whole) != 0;
 }
 
 /* Where a loop reads what the maker stores for those who come later, if it reads more than that.  On the host of one store at a
- * time, for others stay as they are. */
+ * time: joined arrays are shifted against each other. */
 static bool find_cut(const maker *m, int reader, lgt_cut_box *out) {
   const lgt_plan_loop *loop = &m->group->loop[m->number], *late = &m->group->loop[reader];
   bool found = false;
@@ -587,7 +589,7 @@ static lgt_status cut_reader(const maker *m, cuts *c, int reader, const lgt_cut_
 }
 
 /* The group's loops as they were. */
-static void undo_cuts(lgt_plan_group *group, cuts *c) {
+static void undo_cuts(lgt_plan_group *group, const cuts *c) {
   for (int l = 0; l < group->nloop; l++)
     if (!is_among(c->before, c->nbefore, &group->loop[l])) lgt_assembler_drop(group, &group->loop[l]);
   for (int i = 0; i < c->nwhole; i++)

@@ -14,8 +14,7 @@
  *   order       what that loop reads is not overwritten until the last of its readers has run
  *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
  *
- * On the host the same is done with arrays that are *joined*: written piece by piece by copies alone, as roll, pad with wrapped
- * edges and concatenate do.  To read what was copied costs nothing, so a periodic stencil becomes one loop over the interior,
+ * On the host the same is done with arrays that are *joined*: written piece by piece by copies alone, as roll and concatenate do.  To read what was copied costs nothing, so a periodic stencil becomes one loop over the interior,
  * and small ones over the edges; what was joined is never stored.
  *
  * Where groups may run on either side by estimate (side.h) it is done in plans that are made for devices (lgt_window.devices):
