@@ -16,7 +16,10 @@ fi
 tree=$(cd "$1" && pwd) root=$here/build/older
 shift
 if [ $# -ge 1 ] && [ "$1" != -- ]; then root=$1; shift; fi
-[ $# = 0 ] || shift
+if [ $# -ge 1 ]; then
+  [ "$1" = -- ] || { echo "$0: '$1' is an option of tests/run? Write -- before it" >&2; exit 2; }
+  shift
+fi
 [ $# -ge 1 ] || set -- --suite core --suite lua
 
 if ! [ -x "$root/usr/bin/python3" ]; then

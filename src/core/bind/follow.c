@@ -127,7 +127,7 @@ static lgt_sweeps *find(const lgt_binder *binder, const lgt_job *job) {
   for (int s = 0; s < job->task.nstep && all->count < most;) {
     lgt_sweep *next = &all->sweep[all->count];
     int n = line_up(binder, job, s, next);
-    s += next->nstep + !next->nstep;
+    s += n < 2 ? 1 : next->nstep; /* those that stay by themselves beside one loop may follow each other */
     if (n < 2 || !pays(binder, &next->skew)) continue;
     lgt_skew_cut(&next->skew, cache, lgt_exec_cpus(binder->exec));
     all->count++;
@@ -157,8 +157,8 @@ static void arrange(lgt_binder *binder, lgt_job *job, const lgt_sweeps *sweeps) 
     while (s < sweep->first) task->step[kept++] = task->step[s++];
     lgt_loop_work *first = task->step[s].data;
     int parts = sweep->skew.ntrapezoid;
-    for (int i = 0; i < sweep->nstep; i++)
-      if (sweep->alone >> i & 1) task->step[kept++] = task->step[s + i];
+    for (int k = 0; k < sweep->nstep; k++)
+      if (sweep->alone >> k & 1) task->step[kept++] = task->step[s + k];
     first->sweep = sweep;
     task->step[kept++] = (lgt_step){parts, NULL, run_trapezoid, NULL, describe, first};
     if (parts > 1) task->step[kept++] = (lgt_step){parts - 1, NULL, run_wedge, NULL, NULL, first};

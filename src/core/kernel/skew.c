@@ -192,6 +192,7 @@ static int64_t most_at_once(const lgt_skewed *skewed) {
 bool lgt_skew_apart(const lgt_skew *skew, const lgt_nest *nest) {
   const lgt_nest_shape *shape = nest->shape;
   bool apart = shape->size == 0;
+  if (lgt_loop_reduces(nest->loop)) return false; /* none joins the others, either */
   for (int whole = shape->ndim == 0; whole < 2 && !apart; whole++) {
     lgt_skewed skewed = {.nest = nest, .rows = whole ? 1 : shape->extent[0], .unit = 1, .whole = whole};
     apart = true;

@@ -52,7 +52,8 @@ typedef struct lgt_skew {
 /* Let a nest follow the others; false: it cannot, or what all touch at once would have more bytes than `cache`.  The caller
  * must have zeroed the sweep before the first one. */
 bool lgt_skew_add(lgt_skew *skew, const lgt_nest *nest, int64_t cache);
-/* Does a nest touch nothing that one of the others writes, and write nothing that one touches?  Then it may run first. */
+/* Does a nest touch nothing that one of the others writes, and write nothing that one touches?  Then it may run first.  Of one
+ * that reduces nobody knows. */
 bool lgt_skew_apart(const lgt_skew *skew, const lgt_nest *nest);
 /* All have been added: choose blocks, and how many workers take part.  From here on the sweep tells of nests alone
  * that are like those: it is the same for all whose bases differ, but for those that share memory, by as much as
