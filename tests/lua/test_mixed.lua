@@ -457,6 +457,29 @@ check.case("small arrays that tiles write, too", function()
   check.equal(got, { x, small })
 end)
 
+-- ... of a few elements that others' tiles lie far from: they were looked at first as members of the group before.
+check.case("small calls that begin a group among tiles", function()
+  local rows, wanted = {}, {}
+  for i = 1, 97 do
+    rows[i] = {}
+    for j = 1, 97 do rows[i][j] = (i * 97 + j) % 89 + 0.5 end
+    local best = 1
+    for j = 2, 97 do best = rows[i][j] > rows[i][best] and j or best end
+    wanted[i] = best / rows[1][1]
+  end
+  local x = np.array(rows)
+  local y = np.argmax(x, { axis = 2 }) / np.abs(x["1, :"]["1:1"])
+  check.equal(y:totable(), wanted)
+
+  local a = np.array { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }
+  local before = (a - 0.75)["3:-3"] * 1
+  a:isub(a["1::-1"])
+  collectgarbage()
+  lgt.fence()
+  check.equal(before:totable(), { 2.25, 3.25, 4.25, 5.25, 6.25, 7.25, 8.25 })
+  check.equal(a:totable(), { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 })
+end)
+
 local function copied(turns, turn)
   lgt.fence()
   local before = lgt.stats().bytes_copied

@@ -151,7 +151,7 @@ static reach *reach_of(const lgt_plan *plan, reaches *all, int number, int arg) 
 static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
-  bool begins = next == group->first;
+  bool begins = next == group->first && !call->repeats; /* what repeats has no launch of its own */
   memset(call->part, 0, sizeof call->part);
   for (int a = 0; a < call->nargs; a++) {
     reach *r = reach_of(plan, all, next, a);
@@ -186,8 +186,9 @@ static void list_corners(int ndim, const int32_t *grid, reaches *all) {
   }
 }
 
-/* Of a group with the launches of call `head`, which takes its place.  False: it lies far from the calls before it. */
-static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int head) {
+/* Of a group from call `first` on with the launches of call `head`, which both take their places, as do those between.  False: one
+ * lies far from the calls before it. */
+static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first, int head) {
   const lgt_partition *launch = plan->call[head].launch;
   if (lgt_solver_whole(&fuser->solver)) return true;
   all->owners = lgt_partition_apart(launch, fuser->solver.domains);
@@ -196,7 +197,9 @@ static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, 
   for (int i = 0; i < all->ntile && all->owners; i++)
     all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
   if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
-  return take_place(fuser, plan, all, head);
+  bool near = true;
+  for (int i = first; i <= head && near; i++) near = take_place(fuser, plan, all, i);
+  return near;
 }
 
 /* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
@@ -310,12 +313,12 @@ static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
   int head = head_of(fuser, plan, first);
   *group = (lgt_plan_group){
       .plan = plan, .first = first, .launch = plan->call[head].launch, .mixed = head > first};
-  if (!begin_reaches(fuser, plan, all, head) && head > first) {
+  if (!begin_reaches(fuser, plan, all, first, head) && head > first) {
     for (int i = first; i < head; i++) plan->call[i].repeats = false;
     forget_reaches(plan, all);
     group->launch = plan->call[head = first].launch;
-    group->mixed = false;
-    begin_reaches(fuser, plan, all, head);
+    group->mixed = group->split = false;
+    begin_reaches(fuser, plan, all, first, head);
   }
   return head + 1;
 }
