@@ -478,6 +478,16 @@ check.case("small calls that begin a group among tiles", function()
   lgt.fence()
   check.equal(before:totable(), { 2.25, 3.25, 4.25, 5.25, 6.25, 7.25, 8.25 })
   check.equal(a:totable(), { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 })
+
+  lgt.options { min_tile = 7 }
+  local stacked, row = np.empty(3, 10), np.arange(1, 11, { dtype = "float64" })
+  stacked["1, :"], stacked["2, :"] = row, row + 10
+  lgt.fence()
+  stacked["3, :"] = row
+  local turned = np.reshape(np.transpose(stacked), 30)
+  lgt.flush()
+  lgt.options { min_tile = 1 }
+  for i = 1, 10 do check.equal({ turned(3 * i - 2), turned(3 * i - 1), turned(3 * i) }, { i, i + 10, i }) end
 end)
 
 local function copied(turns, turn)

@@ -86,12 +86,12 @@ static uint8_t part_of(const lgt_plan *plan, int first, const lgt_plan_call *cal
   return add && part <= UINT8_MAX ? (uint8_t)part : 0;
 }
 
-/* Does no call of the plan's newest group write a root? */
-static bool only_read(const lgt_plan *plan, const reaches *all, uint16_t root) {
-  const members *m = &all->member[root];
-  uint64_t writers = 0;
-  for (int w = 0; w < MEMBER_WORDS && m->group == plan->ngroup; w++) writers |= m->writer[w];
-  return !writers;
+/* Does no call of the plan's newest group write a root, of those before `next`? */
+static bool only_read(const lgt_plan *plan, uint16_t root, int next) {
+  for (int i = plan->group[plan->ngroup].first; i < next; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++)
+      if (plan->call[i].root[a] == root && lgt_kind_writes(plan->call[i].kind, a)) return false;
+  return true;
 }
 
 /* Does the owner of a sample have all of a box of the root, as its tile?  Then it takes no memory to touch all of the box. */
@@ -167,7 +167,7 @@ static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
       memcpy(r->waste, w.waste, sizeof w.waste);
       continue;
     }
-    if ((begins || (w.few && only_read(plan, all, call->root[a]))) && may_split(fuser, call, a))
+    if ((begins || (w.few && only_read(plan, call->root[a], next))) && may_split(fuser, call, a))
       call->part[a] = part_of(plan, r->call, call, a, true);
     if (call->part[a]) r->split = group->split = true;
     else if (!begins) return false;
