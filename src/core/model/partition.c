@@ -334,12 +334,13 @@ static double surface(int ndim, const int64_t *extent, const int *grid) {
   return total;
 }
 
-/* Try every factorisation of n over the dimensions that may be cut. */
-static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, int *grid, int *best,
-                   double *least) {
+/* Try every factorisation of n over the dimensions that may be cut, until one has no more surface than `enough`. */
+static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, double enough, int *grid,
+                   int *best, double *least) {
   if (d == ndim) {
     double s = surface(ndim, extent, grid);
-    if (n == 1 && (*least < 0 || s < *least)) {
+    bool better = *least < 0 || (*least > enough && s < *least);
+    if (n == 1 && better) {
       *least = s;
       memcpy(best, grid, (size_t)ndim * sizeof *best);
     }
@@ -348,9 +349,13 @@ static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n
   for (int f = n; f >= 1; f--) { /* outer dimensions first: they win ties */
     if (n % f || f > extent[d] || (f > 1 && (whole & (1u << d)))) continue;
     grid[d] = f;
-    search(ndim, extent, whole, d + 1, n / f, grid, best, least);
+    search(ndim, extent, whole, d + 1, n / f, enough, grid, best, least);
   }
 }
+
+/* Arrays of nearly one shape, as the fields of a staggered grid, n by n - 1 and n - 1 by n, are to be cut along the same
+ * dimensions: the outer ones, unless the others have less surface by more than this. */
+static const double NEARLY = 1.125;
 
 const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent,
                                            unsigned whole, int most, int64_t min_tile) {
@@ -360,9 +365,10 @@ const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim,
   if (n > most) n = most;
   for (; n > 1; n--) {
     int grid[LGT_MAX_DIM], best[LGT_MAX_DIM];
-    double least = -1;
-    search(ndim, extent, whole, 0, (int)n, grid, best, &least);
+    double least = -1, near = -1;
+    search(ndim, extent, whole, 0, (int)n, 0, grid, best, &least);
     if (least < 0) continue; /* no grid of so many tiles */
+    search(ndim, extent, whole, 0, (int)n, least * NEARLY, grid, best, &near);
     for (int d = 0; d < ndim; d++) tile[d] = (extent[d] + best[d] - 1) / best[d];
     return lgt_partition_tiling(partitions, ndim, extent, tile, offset);
   }

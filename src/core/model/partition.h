@@ -115,7 +115,8 @@ int lgt_partition_colour_of(const lgt_partition *partition, int owner);
 bool lgt_partition_disjoint(const lgt_partition *partition);
 
 /* The natural cut of a space: at most `most` tiles of at least `min_tile` elements, with as little
- * surface as the grid allows.  Dimensions whose bit is set in `whole` are not cut. */
+ * surface as the grid allows, or little more, if outer dimensions are cut then.  Dimensions whose bit is set in `whole` are not
+ * cut. */
 const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most,
                                            int64_t min_tile);
 
