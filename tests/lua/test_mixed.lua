@@ -490,6 +490,28 @@ check.case("small calls that begin a group among tiles", function()
   for i = 1, 10 do check.equal({ turned(3 * i - 2), turned(3 * i - 1), turned(3 * i) }, { i, i + 10, i }) end
 end)
 
+-- A row from the other end of an array has memory of its own in the task that reads the tiles, whichever comes first.
+check.case("what lies at the other end", function()
+  local n, m = 240, 90
+  local c = (np.arange(n * m) % 13 / 8):reshape(n, m)
+  local wanted = c:totable()
+  local function turn()
+    c = 0.25 * (np.roll(c, 1, 1) + np.roll(c, -1, 1) - 2 * c) + c
+  end
+  local count = groups_of(8, turn)
+  for _ = 1, 9 do
+    local old = wanted
+    wanted = {}
+    for i = 1, n do
+      local row, below, above = {}, old[(i - 2) % n + 1], old[i % n + 1]
+      for j = 1, m do row[j] = 0.25 * (below[j] + above[j] - 2 * old[i][j]) + old[i][j] end
+      wanted[i] = row
+    end
+  end
+  check.equal(c:totable(), wanted)
+  check.that(not (fused and mixed) or lgt.size() > 1 or count < 2.5, count)
+end)
+
 local function copied(turns, turn)
   lgt.fence()
   local before = lgt.stats().bytes_copied

@@ -13,13 +13,15 @@ enum { MAX_GROUP_CALLS = 512 };
  * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
  * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
 enum { CORNERS = 3, SAMPLES = 2 << CORNERS };
-enum { FEW = 16 }; /* elements that lie apart: memory of their own takes less than a task of their own */
+/* Elements that lie apart, or which share of the others they are: memory of their own takes less than a task of their own. */
+enum { FEW = 16, FEW_OF = 64 };
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
   uint16_t call; /* the first of it, ... */
   uint8_t arg;   /* ... through this argument */
   bool boxed;    /* there was another view since: `box` and `waste` are valid */
   bool split;    /* it has parts */
+  bool gave;     /* what was read before `call` has become one (give_way) */
   lgt_rect box[SAMPLES];
   int64_t waste[SAMPLES]; /* elements of the box that no call touches */
 } reach;
@@ -108,16 +110,22 @@ static bool has_all(const lgt_partition *key, const lgt_partition *launch, const
 typedef struct spread {
   lgt_rect box[SAMPLES];
   int64_t waste[SAMPLES];
-  bool far; /* the view lies so far from the others that a domain should not hold all between */
-  bool few; /* it is of few elements */
+  bool far;         /* the view lies so far from the others that a domain should not hold all between */
+  bool few;         /* it is of few elements */
+  bool all_but_few; /* the others are */
 } spread;
+
+static bool is_few(const lgt_rect *rect, const lgt_rect *others) {
+  int64_t size = lgt_rect_size(rect);
+  return size <= FEW || size <= lgt_rect_size(others) / FEW_OF;
+}
 
 /* `begins`: the call is the first of its group, whose parts cost nothing; else less than any tile may lie between, or what is
  * there anyway. */
 static spread spread_to(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, reach *r,
                         const lgt_plan_call *call, int arg, bool begins) {
   const lgt_partition *key = plan->root[call->root[arg]].last_key;
-  spread w = {.few = true};
+  spread w = {.few = true, .all_but_few = true};
   for (int i = 0; i < all->ntile; i++) {
     lgt_rect rect = sample_rect(fuser, call, arg, all, i);
     if (!r->boxed) r->box[i] = sample_rect(fuser, &plan->call[r->call], r->arg, all, i), r->waste[i] = 0;
@@ -128,7 +136,8 @@ static spread spread_to(const lgt_fuser *fuser, const lgt_plan *plan, const reac
     bool more = r->split && w.waste[i] > r->waste[i]; /* parts are there not to hold what lies between them */
     bool far = (!near || more) && (begins || w.waste[i] >= fuser->solver.min_tile);
     if (far && (r->split || !has_all(key, plan->group[plan->ngroup].launch, all, i, &w.box[i]))) w.far = true;
-    w.few = w.few && lgt_rect_size(&rect) <= FEW;
+    w.few = w.few && (!both || is_few(&rect, &r->box[i]));
+    w.all_but_few = w.all_but_few && (!both || is_few(&r->box[i], &rect));
   }
   return w;
 }
@@ -141,14 +150,49 @@ static reach *reach_of(const lgt_plan *plan, reaches *all, int number, int arg) 
   r->group = plan->ngroup;
   r->call = (uint16_t)number;
   r->arg = first_arg(call, arg);
-  r->boxed = r->split = false;
+  r->boxed = r->split = r->gave = false;
   return r;
+}
+
+/* The group has read one view of a root so far, of few elements, and now comes to another one that is far and large: what it
+ * has read gets a part, and the other one stands for the root.  False: it may not. */
+static bool give_way(const lgt_fuser *fuser, lgt_plan *plan, reach *r, int next, int arg) {
+  int first = plan->group[plan->ngroup].first;
+  const lgt_plan_call *call = &plan->call[next];
+  uint16_t root = call->root[arg];
+  uint32_t layout = plan->call[r->call].layout[r->arg];
+  if (r->boxed || r->split || !only_read(plan, root, next) || lgt_kind_writes(call->kind, arg)) return false;
+  for (int b = 0; b < arg; b++)
+    if (call->root[b] == root) return false;
+  for (int pass = 0; pass < 2; pass++)
+    for (lgt_plan_call *c = &plan->call[first]; c < call; c++)
+      for (int a = 0; a < c->nargs; a++) {
+        if (c->root[a] != root || c->layout[a] != layout) continue;
+        if (pass == 0 && !may_split(fuser, c, a)) return false;
+        c->part[a] = pass ? 1 : 0;
+      }
+  r->call = (uint16_t)next;
+  r->arg = first_arg(call, arg);
+  return r->gave = true;
+}
+
+/* Call `next` does not join the group after all: nothing gives way to it. */
+static void take_back(lgt_plan *plan, const reaches *all, int next) {
+  const lgt_plan_call *call = &plan->call[next];
+  for (int a = 0; a < call->nargs; a++) {
+    const reach *r = &all->root[call->root[a]];
+    if (r->group != plan->ngroup || !r->gave || r->call != next) continue;
+    for (lgt_plan_call *c = &plan->call[plan->group[plan->ngroup].first]; c < call; c++)
+      for (int b = 0; b < c->nargs; b++)
+        if (c->root[b] == call->root[a]) c->part[b] = 0;
+  }
 }
 
 /* Let call `next` into the plan's newest group, as far as places go: arguments that lie far from the rest of their root
  * get parts, if they are of the group's first call, or few elements that are only read; to the others what the group touches
- * spreads.  False: one can do neither, since a domain would need all between. */
-static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+ * spreads, or what was read before gives way (unless `margins`).  False: one can do neither, since a domain would need all
+ * between. */
+static bool place_args(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, bool margins) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
   bool begins = next == group->first && !call->repeats; /* what repeats has no launch of its own */
@@ -157,7 +201,7 @@ static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
     reach *r = reach_of(plan, all, next, a);
     if (r->split && !begins) {
       if (lgt_kind_writes(call->kind, a)) return false;
-      call->part[a] = part_of(plan, r->call, call, a, false);
+      call->part[a] = part_of(plan, group->first, call, a, false);
     }
     if (call->part[a] || plan->call[r->call].layout[r->arg] == call->layout[a]) continue;
     spread w = spread_to(fuser, plan, all, r, call, a, begins);
@@ -168,11 +212,20 @@ static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
       continue;
     }
     if ((begins || (w.few && only_read(plan, call->root[a], next))) && may_split(fuser, call, a))
-      call->part[a] = part_of(plan, r->call, call, a, true);
-    if (call->part[a]) r->split = group->split = true;
+      call->part[a] = part_of(plan, group->first, call, a, true);
+    bool apart = call->part[a] || (!begins && !margins && w.all_but_few && give_way(fuser, plan, r, next, a));
+    if (apart) r->split = group->split = true;
     else if (!begins) return false;
   }
   return true;
+}
+
+static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, bool margins) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  bool split = group->split, good = place_args(fuser, plan, all, next, margins);
+  if (!good) take_back(plan, all, next);
+  if (!good) group->split = split;
+  return good;
 }
 
 /* The corners of a grid of tiles. */
@@ -198,7 +251,7 @@ static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, 
     all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
   if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
   bool near = true;
-  for (int i = first; i <= head && near; i++) near = take_place(fuser, plan, all, i);
+  for (int i = first; i <= head && near; i++) near = take_place(fuser, plan, all, i, false);
   return near;
 }
 
@@ -385,13 +438,13 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
   if (is_alone(fuser, &plan->call[first]) || is_alone(fuser, call)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (group->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
-    return lgt_solver_whole(&fuser->solver) || take_place(fuser, plan, all, next) ? LGT_REFUSAL_END
-                                                                                  : LGT_REFUSAL_FAR;
+    return lgt_solver_whole(&fuser->solver) || take_place(fuser, plan, all, next, false) ? LGT_REFUSAL_END
+                                                                                         : LGT_REFUSAL_FAR;
   if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
   lgt_refusal refusal = check_members(fuser, plan, all, first, next);
   if (refusal != LGT_REFUSAL_END) return refusal;
-  return take_place(fuser, plan, all, next) ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
+  return take_place(fuser, plan, all, next, false) ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
 }
 
 /* ---- turns ---------------------------------------------------------------------------------------------- */
@@ -409,7 +462,7 @@ static lgt_refusal may_go_on(const lgt_fuser *fuser, lgt_plan *plan, reaches *al
     return LGT_REFUSAL_LAUNCH_DOMAIN;
   lgt_refusal refusal = check_members(fuser, plan, all, turn, next);
   if (refusal != LGT_REFUSAL_END) return refusal;
-  bool near = take_place(fuser, plan, all, next) && !group->split;
+  bool near = take_place(fuser, plan, all, next, true) && !group->split;
   group->split = false;
   return near ? LGT_REFUSAL_END : LGT_REFUSAL_FAR;
 }
@@ -518,6 +571,19 @@ static bool may_turn(const lgt_fuser *fuser, const lgt_plan *plan, int first, in
   return true;
 }
 
+/* The plan's newest group ends before call `end`: what gave way to calls behind that has memory as any other. */
+static void end_parts(lgt_plan *plan, const reaches *all, int end) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  bool split = false;
+  for (lgt_plan_call *c = &plan->call[group->first]; c < &plan->call[end] && group->split; c++)
+    for (int a = 0; a < c->nargs; a++) {
+      const reach *r = &all->root[c->root[a]];
+      if (r->gave && r->call >= end) c->part[a] = 0;
+      split |= c->part[a] != 0;
+    }
+  group->split = split;
+}
+
 /* Would the calls be one group if arrays were not cut? */
 static bool is_of_tiles(lgt_refusal refusal) {
   return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
@@ -532,11 +598,15 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
   for (int i = first; i < from; i++) note_member(fuser, plan, all, i);
   while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
     note_member(fuser, plan, all, next++);
-  if (group->launch->kind == LGT_PARTITION_NONE) return end_of_memory(fuser, plan, first, next);
-  if (may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
+  bool whole = group->launch->kind == LGT_PARTITION_NONE;
+  if (!whole && may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
                group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE || group->refusal == LGT_REFUSAL_REDUCTION;
-  return tiles ? end_of_tiles(fuser, plan, u, from, next) : next;
+  int end = whole   ? end_of_memory(fuser, plan, first, next)
+            : tiles ? end_of_tiles(fuser, plan, u, from, next)
+                    : next;
+  end_parts(plan, all, end);
+  return end;
 }
 
 /* The calls [first, next) are a group: where are they computed? */
