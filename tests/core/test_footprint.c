@@ -211,12 +211,26 @@ TEST(footprints_are_interned) {
     other.align.to[5] = 3, other.align.below[5] = 1;
     CHECK(fp && footprint_of(&other) == fp);
     other.target = !s.target;
-    CHECK(footprint_of(&other) != fp);
+    CHECK(footprint_of(&other) != fp && footprint_of(&s) == fp);
+    other.target = s.target;
+    other.align.below[0]++;
+    CHECK((footprint_of(&other) != fp) == (layout_at(s.layout)->ndim > 0) && footprint_of(&s) == fp);
     lgt_rect place = random_place(layout_at(s.root)), padded = place;
     for (int d = place.ndim; d < LGT_MAX_DIM; d++) padded.lo[d] = 7;
     CHECK(lgt_footprint_everywhere(&footprints, &place) == lgt_footprint_everywhere(&footprints, &padded));
     CHECK(lgt_footprint_everywhere(&footprints, &place) != fp);
   }
+}
+
+/* What a sweep has freed is not found again. */
+TEST(sweeps_forget_what_was_asked_for_last) {
+  scene s;
+  random_scene(&s, random_root(), true);
+  CHECK(footprint_of(&s));
+  CHECK(lgt_footprints_sweep(&footprints));
+  CHECK_EQ(footprints.table.count, 0);
+  CHECK(footprint_of(&s));
+  CHECK_EQ(footprints.table.count, 1);
 }
 
 TEST(memory_may_run_out) {
@@ -255,6 +269,7 @@ int main(void) {
   RUN(neighbours_are_found_at_once);
   RUN(everywhere_is_the_first_domain_of_each_rank);
   RUN(footprints_are_interned);
+  RUN(sweeps_forget_what_was_asked_for_last);
   RUN(memory_may_run_out);
   lgt_footprints_fini(&footprints);
   lgt_partitions_fini(&partitions);

@@ -31,7 +31,10 @@ static bool keep(void *thing) {
   return marked;
 }
 
-bool lgt_footprints_sweep(lgt_footprints *footprints) { return lgt_intern_sweep(&footprints->table, keep); }
+bool lgt_footprints_sweep(lgt_footprints *footprints) {
+  memset(footprints->recent, 0, sizeof footprints->recent);
+  return lgt_intern_sweep(&footprints->table, keep);
+}
 
 /* Which cells do the domains touch, if each has one tile at most? */
 static void find_cells(const lgt_footprints *footprints, lgt_footprint *fp) {
@@ -65,14 +68,31 @@ static lgt_rect root_rect(const lgt_layout *layout, const lgt_alignment *align, 
   return target ? lgt_layout_target_rect(layout, view) : lgt_layout_root_rect(layout, &view);
 }
 
-const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layout, const lgt_alignment *align,
-                                      const lgt_partition *launch, bool target) {
+/* Does a view of so many dimensions lie in the space alike? */
+static bool lies_alike(int ndim, const lgt_alignment *a, const lgt_alignment *b) {
+  for (int d = 0; d < ndim; d++)
+    if (a->to[d] != b->to[d] || a->below[d] != b->below[d] || a->above[d] != b->above[d] ||
+        a->block[d] != b->block[d])
+      return false;
+  return true;
+}
+
+/* That of the view, which is not ordered; NULL: there is none yet. */
+static const lgt_footprint *find(const lgt_footprints *footprints, const lgt_footprint *like) {
+  uint32_t at = 0;
+  for (const lgt_footprint *known; (known = lgt_intern_next(&footprints->table, like->hash, &at));)
+    if (known->launch == like->launch && known->layout == like->layout && known->target == like->target &&
+        !known->ordered && !memcmp(&known->align, &like->align, sizeof like->align))
+      return known;
+  return NULL;
+}
+
+static const lgt_footprint *find_or_make(lgt_footprints *footprints, uint32_t layout,
+                                         const lgt_alignment *align, const lgt_partition *launch,
+                                         bool target) {
   const lgt_layout *l = lgt_layout_at(footprints->stores, layout);
-  lgt_footprint fp;
-  memset(&fp, 0, sizeof fp);
-  fp.launch = launch;
-  fp.layout = layout;
-  fp.target = target;
+  lgt_footprint fp = {.launch = launch, .layout = layout, .target = target};
+  memset(&fp.align, 0, sizeof fp.align); /* all of its bytes */
   memset(fp.align.to, -1, sizeof fp.align.to);
   for (int d = 0; d < l->ndim; d++) { /* what lies beyond is nobody's */
     fp.align.to[d] = align->to[d];
@@ -82,10 +102,24 @@ const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layou
   }
   uint64_t key[4] = {layout, target, (uint64_t)(uintptr_t)launch, XXH3_64bits(&fp.align, sizeof fp.align)};
   fp.hash = XXH3_64bits(key, sizeof key);
+  const lgt_footprint *known = find(footprints, &fp);
+  if (known) return known;
   lgt_rect space = lgt_rect_of_shape(launch->ndim, launch->extent);
   fp.whole = root_rect(l, align, target, &space);
   fp.exact = lgt_layout_exact(l);
   return intern(footprints, &fp);
+}
+
+const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layout, const lgt_alignment *align,
+                                      const lgt_partition *launch, bool target) {
+  int ndim = lgt_layout_at(footprints->stores, layout)->ndim;
+  const lgt_footprint **recent = &footprints->recent[layout % LGT_RECENT_FOOTPRINTS], *known = *recent;
+  if (known && known->layout == layout && known->launch == launch && known->target == target &&
+      lies_alike(ndim, &known->align, align))
+    return known;
+  known = find_or_make(footprints, layout, align, launch, target);
+  if (known) *recent = known;
+  return known;
 }
 
 const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const lgt_rect *rect) {

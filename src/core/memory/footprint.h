@@ -40,10 +40,13 @@ typedef struct lgt_footprint {
   bool marked;
 } lgt_footprint;
 
+enum { LGT_RECENT_FOOTPRINTS = 128 };
 typedef struct lgt_footprints {
   const lgt_stores *stores; /* borrowed */
   int domains, local;       /* in all; on each rank */
   lgt_intern table;         /* of lgt_footprint */
+  /* Those asked for last, by layout: many launches of a group have the same ones. */
+  const lgt_footprint *recent[LGT_RECENT_FOOTPRINTS];
 } lgt_footprints;
 
 void lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local);
