@@ -31,10 +31,16 @@ static void hold_itself(lgt_binder *binder, const lgt_recipe *recipe, int more) 
   binder->recipes += more;
 }
 
+static int64_t bytes_of(const lgt_binder *binder, const lgt_store *store) {
+  return lgt_layout_bytes(lgt_layout_at(binder->stores, store->layout));
+}
+
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   store->recipe = NULL;
-  if (!recipe || --recipe->refs > 0) return;
+  if (!recipe) return;
+  recipe->results -= bytes_of(binder, store);
+  if (--recipe->refs > 0) return;
   for (int i = 0; i < recipe->binding->ninst; i++) {
     lgt_instance *inst = recipe->binding->inst[i];
     if (!inst) continue;
@@ -131,6 +137,7 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
     store->recipe_root = (uint16_t)e;
     store->written = true;
     recipe->refs++;
+    recipe->results += bytes_of(try->binder, store);
   }
   return LGT_OK;
 }
@@ -191,6 +198,7 @@ void lgt_rescue_former(lgt_binder *binder) {
   lgt_stores *stores = binder->stores;
   for (uint32_t id = 1; id < stores->nstore && binder->former > 0; id++) {
     lgt_store *store = lgt_store_at(stores, id);
-    if (store->layout && store->recipe && store->recipe->former) (void)lgt_rescue_store(binder, store);
+    const lgt_recipe *recipe = store->layout ? store->recipe : NULL;
+    if (recipe && recipe->former && recipe->former >= recipe->results) (void)lgt_rescue_store(binder, store);
   }
 }

@@ -25,6 +25,8 @@ enum { ATTEMPTS = 5 };
 static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs ... */
 static const double RESULT_NS = 200;         /* ... and what it takes of its own, however small */
 static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
+/* Results are not stored that have so many times the bytes of what is saved for them. */
+enum { WORTH_SAVING = 2 };
 
 const char *lgt_refusal_text(int refusal) {
 #define X(NAME, text) text,
@@ -347,6 +349,10 @@ static bool is_single(const lgt_fuser *fuser, const lgt_plan_root *root) {
   return lgt_layout_at(fuser->stores, root->layout)->size == 1;
 }
 
+static int64_t bytes_of(const lgt_fuser *fuser, const lgt_plan_root *root) {
+  return lgt_layout_bytes(lgt_layout_at(fuser->stores, root->layout));
+}
+
 /* Can what a call writes be computed again from arrays that somebody holds, and that stay as they are? */
 static bool comes_from_held(const lgt_plan *plan, const lgt_plan_call *call) {
   bool good = !call->kind->reduces && !lgt_kind_alone(call->kind);
@@ -382,6 +388,73 @@ static void tear_pieces(lgt_plan *plan) {
   }
 }
 
+static bool is_in(const lgt_plan_root *root, int group) {
+  return root->first_group <= group && group <= root->last_group;
+}
+
+/* May recipes want what a group of one domain finds in a root and overwrites, and do not have it yet? */
+static bool may_save(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_root *root, int number) {
+  bool may = plan->saves && lgt_solver_whole(&fuser->solver);
+  return may && is_in(root, number) && root->writes && !root->fresh && !root->attached && !root->saved;
+}
+
+static int64_t bytes_to_save(const lgt_fuser *fuser, const lgt_plan *plan, int number) {
+  int64_t bytes = 0;
+  for (int r = 0; r < plan->nroot; r++)
+    if (may_save(fuser, plan, &plan->root[r], number)) bytes += bytes_of(fuser, &plan->root[r]);
+  return bytes;
+}
+
+static void save_all(const lgt_fuser *fuser, lgt_plan *plan, int number) {
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].saved |= may_save(fuser, plan, &plan->root[r], number);
+}
+
+/* Does a group write an array again that somebody wrote before? */
+static bool overwrites(const lgt_plan *plan, int number) {
+  bool any = false;
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_plan_root *root = &plan->root[r];
+    any |= is_in(root, number) && !root->attached && root->writes > root->fresh;
+  }
+  return any;
+}
+
+/* Bytes of what a group finds, that only recipes would keep. */
+static int64_t bytes_to_keep(const lgt_fuser *fuser, const lgt_plan *plan, int number) {
+  int64_t bytes = bytes_to_save(fuser, plan, number);
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_plan_root *root = &plan->root[r];
+    if (is_in(root, number) && root->read && !root->fresh && !root->alive && !root->writes)
+      bytes += bytes_of(fuser, root);
+  }
+  return bytes;
+}
+
+/* Is a result of a group stored only because the program still has it, but was made for other calls of the group, as are the
+ * variables of a loop, which its next turn sets anew?  And would a recipe keep little, so many bytes, for its sake? */
+static bool is_passing(const lgt_fuser *fuser, const lgt_plan *plan, int r, int number, int64_t kept) {
+  const lgt_plan_root *root = &plan->root[r];
+  bool of_group = root->fresh && root->first_group == number && root->last_group == number;
+  bool passed_on = of_group && root->read && root->writes == 1;
+  return passed_on && root->alive && !root->spare && !plan->lessons->wanted[r] &&
+         kept <= WORTH_SAVING * bytes_of(fuser, root);
+}
+
+/* Where these would take much more memory than what they were made of, and nobody else needs any more, the group keeps that
+ * for recipes instead.  (What it makes itself a recipe makes again.) */
+static void spare_passing(const lgt_fuser *fuser, lgt_plan *plan, int number) {
+  if (!plan->saves || !lgt_solver_whole(&fuser->solver)) return;
+  int64_t bytes = 0, saved = bytes_to_save(fuser, plan, number), kept = bytes_to_keep(fuser, plan, number);
+  if (!kept && !overwrites(plan, number)) return;
+  for (int r = 0; r < plan->nroot; r++)
+    if (is_passing(fuser, plan, r, number, kept)) bytes += bytes_of(fuser, &plan->root[r]);
+  if (bytes / WORTH_SAVING < kept) return;
+  for (int r = 0; r < plan->nroot; r++)
+    if (is_passing(fuser, plan, r, number, kept)) plan->root[r].stored = false;
+  save_all(fuser, plan, number);
+  plan->spares |= saved > fuser->most_saved;
+}
+
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   tear_pieces(plan);
   find_spare(plan);
@@ -392,6 +465,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
                  (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
   }
+  for (int g = 0; g < plan->ngroup && lgt_fuser_elides(fuser); g++) spare_passing(fuser, plan, g);
   /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether
    * one of them holds the result must not matter.  A single element that comes from larger arrays is, too: no recipe should
    * keep these for it. */
@@ -426,22 +500,11 @@ static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
  * results that otherwise must die?  `storing`: what it would take to store those, in ns.  The next windows of this form may
  * have larger ones. */
 static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double storing, double collection_ns) {
-  int64_t bytes = 0;
-  bool any = false;
-  if (!lgt_solver_whole(&fuser->solver) || !plan->saves) return false;
-  for (int pass = 0; pass < 2; pass++) {
-    for (int r = 0; r < plan->nroot; r++) {
-      lgt_plan_root *root = &plan->root[r];
-      bool here = root->first_group <= number && number <= root->last_group;
-      if (!here || !root->writes || root->fresh || root->attached || root->saved) continue;
-      const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
-      if (pass) root->saved = any = true;
-      else bytes += lgt_layout_bytes(l);
-    }
-    double saving = (double)bytes / SAVE_BYTES_PER_NS;
-    if (bytes > fuser->most_saved || saving > storing || saving > collection_ns) return false;
-  }
-  return any;
+  int64_t bytes = bytes_to_save(fuser, plan, number);
+  double saving = (double)bytes / SAVE_BYTES_PER_NS;
+  if (!bytes || bytes > fuser->most_saved || saving > storing || saving > collection_ns) return false;
+  save_all(fuser, plan, number);
+  return true;
 }
 
 /* Results that must die before their group runs, but are cheaper to store than to collect; or that need not if the group

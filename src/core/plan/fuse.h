@@ -293,6 +293,7 @@ typedef struct lgt_plan {
   int nform;
   uint64_t form_hash;
   bool saves;       /* its groups may leave former contents to recipes (`saved`) */
+  bool spares;      /* one leaves more than most_saved, for the sake of results that are held and would take more still */
   bool lean;        /* memory is short: results that are spare are not stored, although somebody may hold them */
   bool devices;     /* made for a device (lgt_window.devices) */
   uint32_t *layout; /* owned: ... and its layouts by number */
@@ -344,6 +345,7 @@ struct lgt_recipe {
   const lgt_plan_group *group; /* borrowed */
   struct lgt_binding *binding; /* of the same block; rescue.h: the instances and parameters it ran with */
   int64_t former;              /* bytes of former contents among them */
+  int64_t results;             /* bytes that the deferred stores would take */
 };
 
 /* A window that has run under shifted plans, and how often (shift.c). */

@@ -317,7 +317,7 @@ static bool shift_slots(const shifter *s, const lgt_weaver *w, lgt_plan_group *g
     renumber(s, &group->slot[i].layout);
     if (group->slot[i].former) saved += lgt_layout_bytes(lgt_weaver_layout(w, group->slot[i].layout));
   }
-  if (saved > s->fuser->most_saved) return false;
+  if (saved > s->fuser->most_saved && !w->plan->spares) return false;
   for (int b = 0; b < w->items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &w->items->buffer[b];
     if (buffer->slot != LGT_NONE &&
