@@ -23,6 +23,8 @@
  *              former contents that all recipes keep (lgt_binder.former): beyond the limit windows are planned to keep
  *              none (lgt_window.saves), and when memory is short, rescues compute the results so that the former
  *              contents can be freed (lgt_rescue_former).
+ *              Where results are held that the group itself reads on, the variables of a loop, and are larger than what
+ *              they were made of, they are not stored either, but that is left to their recipes (`spares`, fuse.c).
  *   nowhere    Then the result *must die*: before the group runs, the flush makes sure that no handle on the result is
  *              left, else the result is stored.
  *
