@@ -127,6 +127,42 @@ check.case("terms of the next turn come with it", function()
   check.that(stats.passes_following > turns / 2, stats.passes_following .. " passes follow")
 end)
 
+-- Cells topple onto their neighbours: calls have spaces of several extents, and write an array in place, view by view.
+check.case("a pile of sand, of which grains fall over the edges", function()
+  local n, m, turns = 150, 5, 24
+  local grains, numbers = np.array(grid(n, m)), grid(n, m)
+  lgt.fence()
+  collectgarbage()
+  lgt.stats_reset()
+  for _ = 1, turns do
+    local falls = np.where(grains:ge(4), 1, 0)
+    grains = grains - 4 * falls
+    grains["2:, :"] = grains["2:, :"] + falls[":-2, :"]
+    grains[":-2, :"] = grains[":-2, :"] + falls["2:, :"]
+    grains[":, 2:"] = grains[":, 2:"] + falls[":, :-2"]
+    grains[":, :-2"] = grains[":, :-2"] + falls[":, 2:"]
+  end
+  lgt.fence()
+  local stats = lgt.stats()
+  for _ = 1, turns do
+    local falls = {}
+    for i = 0, n + 1 do
+      falls[i] = {}
+      for j = 0, m + 1 do falls[i][j] = numbers[i] and (numbers[i][j] or 0) >= 4 and 1 or 0 end
+    end
+    for i = 1, n do
+      for j = 1, m do
+        local come = falls[i - 1][j] + falls[i + 1][j] + falls[i][j - 1] + falls[i][j + 1]
+        numbers[i][j] = numbers[i][j] - 4 * falls[i][j] + come
+      end
+    end
+  end
+  check.equal(grains:totable(), numbers)
+  if stats.fused_groups >= stats.launches then return end -- without fusion
+  check.that(stats.fused_groups <= turns / 4, stats.fused_groups .. " groups")
+  check.that(stats.passes_following > turns, stats.passes_following .. " passes follow")
+end)
+
 -- Each call of a chain reads what the one before has made twice: to look at it once for each would take 2^40 looks.
 local pair = lgt.task {
   name = "pair",

@@ -456,8 +456,6 @@ static lgt_refusal may_go_on(const lgt_fuser *fuser, lgt_plan *plan, reaches *al
   const lgt_plan_call *call = &plan->call[next];
   if (lgt_kind_native(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - group->first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
-  if (call->launch != group->launch && !lgt_widen_may_mix(fuser, group->launch))
-    return LGT_REFUSAL_LAUNCH_DOMAIN;
   if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
   lgt_refusal refusal = check_members(fuser, plan, all, turn, next);
@@ -479,7 +477,7 @@ static int end_of_memory(const lgt_fuser *fuser, lgt_plan *plan, int first, int 
  * Returns the next call after the group. */
 static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, lgt_halo *margin) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
-  int first = group->first, turn = next, end = next;
+  int first = group->first, plain = next, turn = next, end = next;
   double stream = lgt_widen_stream(fuser, group->launch, 1), least = fuser->config->widen + stream;
   for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
     lgt_refusal refusal = LGT_REFUSAL_END;
@@ -498,9 +496,15 @@ static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     }
     if (refusal != LGT_REFUSAL_TRUE_DEPENDENCE) break;
   }
+  if (group->turns && stream > 0) next = end_of_memory(fuser, plan, first, next);
+  if (next < plain) { /* nor do all calls of one turn follow one another */
+    next = plain;
+    group->turns = 0;
+    group->refusal = LGT_REFUSAL_TRUE_DEPENDENCE;
+  }
   group->mixed = false; /* without the calls of turns that were not taken */
   for (int i = first; i < next; i++) group->mixed |= plan->call[i].launch != group->launch;
-  return group->turns && stream > 0 ? end_of_memory(fuser, plan, first, next) : next;
+  return next;
 }
 
 /* ---- where a group of tiles ends ---------------------------------------------------------------------- */
@@ -564,7 +568,7 @@ static int end_of_tiles(const lgt_fuser *fuser, const lgt_plan *plan, const uses
 static bool may_turn(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
   const lgt_plan_group *group = &plan->group[plan->ngroup];
   if (group->refusal != LGT_REFUSAL_TRUE_DEPENDENCE || group->split || next == plan->ncall ||
-      !lgt_widen_may(fuser, group->launch) || (group->mixed && !lgt_widen_may_mix(fuser, group->launch)))
+      !lgt_widen_may(fuser, group->launch))
     return false;
   for (int i = first; i < next; i++)
     if (lgt_kind_native(plan->call[i].kind)) return false;

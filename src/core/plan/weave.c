@@ -568,11 +568,21 @@ static bool reads_before_slot(const lgt_weaver *w, uint16_t old, uint16_t slot) 
   return true;
 }
 
+/* Has each task of the group a tile of each call? */
+static bool all_take_part(const lgt_plan_group *group) {
+  bool all = true;
+  for (int i = group->first; i < group->first + group->count && all && group->mixed; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    all = call->launch->kind == LGT_PARTITION_TILING && call->launch->ncolour == group->launch->ncolour;
+  }
+  return all;
+}
+
 /* With several domains, all of which take part in each call: the last version of an array that has its rest from the former one
  * may be written over that, where no recipe wants the former one when the group runs.  Then neither is its rest copied. */
 static void let_versions_follow(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
-  for (uint16_t s = 0; s < group->nslot && in_tiles(w) && !group->mixed && !group->split; s++) {
+  for (uint16_t s = 0; s < group->nslot && in_tiles(w) && all_take_part(group) && !group->split; s++) {
     lgt_plan_slot *slot = &group->slot[s];
     bool may = !slot->initial && slot->rest != LGT_NONE && slot->rest_arg != 0xff &&
                group->slot[slot->rest].root == slot->root;
@@ -609,10 +619,22 @@ static void place_lasting(lgt_weaver *w, const uint16_t *current) {
   }
 }
 
-/* Is a buffer an array of the elements of tiles, no number and nothing that several colours reduce into? */
-static bool is_plain(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
-  return lgt_weaver_layout(w, w->plan->root[buffer->root].layout)->ndim > 0 && buffer->writers == 1 &&
-         !w->items->item[buffer->last_writer].kind->reduces;
+/* Does a reduction write a buffer, of those who do? */
+static bool is_reduced(const lgt_weaver *w, uint16_t number) {
+  const lgt_weave_buffer *buffer = &w->items->buffer[number];
+  bool reduced = w->items->item[buffer->last_writer].kind->reduces;
+  for (int i = 0; i < w->items->nitem && buffer->writers > 1 && !reduced; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      reduced |= w->items->item[i].out[a] == number && w->items->item[i].kind->reduces;
+  return reduced;
+}
+
+/* Is a buffer an array of the elements of tiles, no number and nothing that several colours reduce into?  If several items write
+ * it, it may not have a rest besides. */
+static bool is_plain(const lgt_weaver *w, uint16_t number) {
+  const lgt_weave_buffer *buffer = &w->items->buffer[number];
+  return lgt_weaver_layout(w, w->plan->root[buffer->root].layout)->ndim > 0 &&
+         (buffer->writers == 1 || buffer->rest == LGT_NONE) && !is_reduced(w, number);
 }
 
 /* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there (but where loops
@@ -637,7 +659,7 @@ static lgt_status place_temporary(lgt_weaver *w) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->last_loop != loop || !buffer->loaded) continue;
       bool may = share ? buffer->rest == LGT_NONE && !lgt_inline_joins(w->fuser, w->plan, buffer->root)
-                       : group->turns && is_plain(w, buffer);
+                       : group->turns && is_plain(w, (uint16_t)b);
       int s = may ? reuse_slot(w, buffer, free_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(

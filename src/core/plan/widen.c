@@ -45,10 +45,6 @@ bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch) {
           following(fuser, launch) > 1);
 }
 
-bool lgt_widen_may_mix(const lgt_fuser *fuser, const lgt_partition *launch) {
-  return following(fuser, launch) == 0;
-}
-
 double lgt_widen_stream(const lgt_fuser *fuser, const lgt_partition *launch, int turns) {
   int64_t most = following(fuser, launch);
   return most > 1 ? points_of(launch, NULL) * 2 * ELEMENT * BYTE_US * (double)((turns + most - 1) / most) : 0;

@@ -39,8 +39,6 @@
 /* May a group with this launch have margins?  What a turn leaves for the next one must be small, or large enough to be left row by
  * row. */
 bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch);
-/* ... with other launches in it, cut between the same owners?  Of large tiles too little follows row by row then. */
-bool lgt_widen_may_mix(const lgt_fuser *fuser, const lgt_partition *launch);
 /* Could `call` read through an argument what the earlier one writes through `other`, if that had a margin? */
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other, const lgt_plan_call *call, int arg);
 
