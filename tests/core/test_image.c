@@ -11,6 +11,7 @@ static lgt_status take_tile(const lgt_tile *tiles, int nargs, const lgt_scalar *
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
     int64_t p = *(int64_t *)((char *)tiles[1].data + i * tiles[1].stride[0]);
+    if (p < 0) p += N;
     *(double *)((char *)tiles[0].data + i * tiles[0].stride[0]) =
         *(double *)((char *)tiles[2].data + (p - tiles[2].origin[0]) * tiles[2].stride[0]);
   }
@@ -83,6 +84,46 @@ TEST(a_reach_is_no_larger_than_what_is_named) {
   lgt_close(rt);
 }
 
+/* Side by side, with jumps, backwards, from the end: what each domain needs is what its half of the positions names. */
+TEST(positions_may_lie_in_any_order) {
+  lgt_id from = begin(), to = vector(N);
+  CHECK(from);
+  for (int round = 0; round < 60; round++) {
+    static int64_t place[N];
+    static bool named[2][N];
+    int64_t n = N, step = round % 3 - 1, at = (int64_t)(round * 7919 % N);
+    for (int64_t i = 0; i < N; i++) {
+      if (round >= 30 && i * 31 % (round + 1) == 0) at += 12 * round;
+      at = ((at + (i % 4 ? step : 0)) % N + N) % N;
+      place[i] = round % 5 == 4 && i % 9 == 0 ? at - N : at;
+    }
+    lgt_id id = array_of(rt, LGT_INT64, 1, &n);
+    CHECK(!lgt_array_copy_in(rt, id, place));
+    CHECK(!launch(rt, (int)take, 3, to, id, from) && !lgt_fence(rt));
+    const lgt_image *image = image_of(id);
+    CHECK(image && !image->bad);
+    memset(named, 0, sizeof named);
+    bool dense = true;
+    for (int d = 0; d < 2; d++) {
+      lgt_rect tile = lgt_partition_rect(store_of(to)->key, d);
+      int64_t lo = N, hi = 0, count = 0;
+      for (int64_t i = tile.lo[0]; i < tile.hi[0]; i++)
+        named[d][place[i] < 0 ? place[i] + N : place[i]] = true;
+      for (int64_t p = 0; p < N; p++)
+        if (named[d][p]) count++, lo = p < lo ? p : lo, hi = p + 1;
+      CHECK(image->reach[d][0] == lo && image->reach[d][1] == hi);
+      CHECK_EQ(image->runs[d]->total, count);
+      for (int64_t k = 0; k < image->runs[d]->count; k++)
+        for (int64_t p = image->runs[d]->run[k][0]; p < image->runs[d]->run[k][1]; p++) CHECK(named[d][p]);
+      dense &= count == hi - lo;
+    }
+    CHECK(image->dense == dense);
+    for (int i = 0; i < N; i += 11)
+      CHECK(value_at(to, i) == 10 * (double)(place[i] < 0 ? place[i] + N : place[i]));
+  }
+  lgt_close(rt);
+}
+
 TEST(ranges_without_gaps_are_dense) {
   lgt_id from = begin(), first = places(N, 0, 1), past = places(N - 1, 1, 1), to = vector(N - 1);
   lgt_id less = slice_of(rt, first, 0, 0, N - 1, 1);
@@ -148,6 +189,7 @@ TEST(old_images_make_room_for_new_ones) {
 int main(void) {
   RUN(points_come_from_where_they_are);
   RUN(a_reach_is_no_larger_than_what_is_named);
+  RUN(positions_may_lie_in_any_order);
   RUN(ranges_without_gaps_are_dense);
   RUN(an_image_is_made_once_for_each_version);
   RUN(moves_are_found_again);

@@ -15,6 +15,7 @@ typedef struct spots {
   int64_t lo, hi;  /* all lie between */
   int64_t open[2]; /* the ones met so far, if they are side by side */
   bool apart;      /* they are not */
+  bool odd;        /* some count from the end, or are outside */
   uint64_t *bits;  /* from lo on; NULL: the first time */
 } spots;
 
@@ -38,6 +39,49 @@ static inline void meet(spots *s, int64_t lo, int64_t hi) {
   if (hi > s->open[1]) s->open[1] = hi;
 }
 
+/* Positions side by side, which are most: first between which all lie, and whether one goes on from the other, by vectors. */
+#define LGT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+LGT_CLONES static bool find_bounds(const int64_t *restrict p, int64_t n, int64_t *least, int64_t *most) {
+  int64_t lo = p[0], hi = p[0];
+  uint64_t steps = 0;
+  for (int64_t i = 1; i < n; i++) {
+    lo = p[i] < lo ? p[i] : lo;
+    hi = p[i] > hi ? p[i] : hi;
+    steps |= (uint64_t)p[i] - (uint64_t)p[i - 1];
+  }
+  *least = lo;
+  *most = hi;
+  return steps <= 1;
+}
+
+/* ... and then which ones they are: `p` from `origin` on.  Neighbours often share a word. */
+static void set_all(uint64_t *bits, const int64_t *p, int64_t n, int64_t origin) {
+  int64_t word = (p[0] - origin) / 64;
+  uint64_t mask = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t at = (uint64_t)(p[i] - origin);
+    if ((int64_t)(at / 64) != word) {
+      bits[word] |= mask;
+      word = (int64_t)(at / 64);
+      mask = 0;
+    }
+    mask |= 1ull << at % 64;
+  }
+  bits[word] |= mask;
+}
+
+/* False: they are to be looked at one by one. */
+static bool meet_positions(spots *s, const int64_t *p, int64_t n) {
+  int64_t least, most;
+  if (s->odd || n < 1) return false;
+  if (s->bits) return set_all(s->bits, p, n, s->base + s->lo), true;
+  bool beside = find_bounds(p, n, &least, &most);
+  if (least < 0 || least < s->base || most >= s->base + s->extent) return s->odd = true, false;
+  meet(s, least - s->base, most - s->base + 1);
+  s->apart |= !beside;
+  return true;
+}
+
 static inline int64_t number_at(const lgt_tile *t, const char *p) {
   return t->dtype == LGT_INT32 ? *(const int32_t *)p : *(const int64_t *)p;
 }
@@ -45,6 +89,7 @@ static inline int64_t number_at(const lgt_tile *t, const char *p) {
 /* A line of the source: positions, or the beginnings and ends of ranges.  What is outside the task will complain of. */
 static void meet_line(spots *s, const lgt_tile *from, const char *p, const lgt_tile *to, const char *q,
                       int64_t n, int64_t step, int64_t to_step) {
+  if (!to && from->dtype == LGT_INT64 && step == 8 && meet_positions(s, (const int64_t *)p, n)) return;
   for (int64_t i = 0; i < n; i++, p += step, q += to_step) {
     int64_t lo = number_at(from, p), hi;
     if (to) {
