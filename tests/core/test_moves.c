@@ -74,6 +74,24 @@ TEST(what_is_there_does_not_move) {
   lgt_close(rt);
 }
 
+/* Two colours of each domain need all of the vector. */
+TEST(what_several_colours_of_a_domain_need_comes_once) {
+  int64_t extent[1] = {2 * DOMAINS}, sum[DOMAINS] = {0};
+  lgt_store *x = open_ranks("0", "0", "4");
+  lgt_alignment align = {.to = {-1, -1, -1, -1, -1, -1}};
+  const lgt_partition *launch =
+      lgt_partition_natural(rt->binder.fuser->solver.partitions, 1, extent, 0, 2 * DOMAINS, 1);
+  CHECK(x && launch && launch->ncolour == 2 * DOMAINS);
+  CHECK(list(x->history, lgt_footprint_of(&rt->map.footprints, x->layout, &align, launch, false)));
+  for (int i = 0; i < rt->binder.nmove; i++) {
+    const lgt_move *m = &rt->binder.move[i];
+    for (int k = m->first; k < m->first + m->count; k++)
+      sum[m->to] += lgt_rect_size(&rt->binder.pieces.piece[k].rect);
+  }
+  for (int d = 0; d < DOMAINS; d++) CHECK_EQ(sum[d], N - TILE);
+  lgt_close(rt);
+}
+
 /* Each side of a message finds it by itself. */
 TEST(both_ranks_list_the_same_messages) {
   int64_t lo[2][8], hi[2][8], own[8], end[8];
@@ -147,6 +165,7 @@ TEST(messages_of_one_instance_are_one_task) {
 int main(void) {
   RUN(a_halo_comes_from_the_neighbours);
   RUN(what_is_there_does_not_move);
+  RUN(what_several_colours_of_a_domain_need_comes_once);
   RUN(both_ranks_list_the_same_messages);
   RUN(what_every_rank_needs_moves_once);
   RUN(answers_are_kept_until_they_are_forgotten);

@@ -28,12 +28,17 @@ bool lgt_moves_pieces(lgt_binder *binder, const lgt_history *history, const lgt_
   const lgt_footprints *f = &binder->map->footprints;
   const lgt_footprint *reading = what->sparse ? NULL : what; /* nobody else may get elements this way */
   bool good = true;
-  lgt_rect rect;
+  lgt_rect rect, had = {.ndim = -1};
   *first = binder->pieces.count;
   if (domain == LGT_NOBODY)
     good = lgt_history_lacks(history, f, reading, domain, &what->whole, &binder->pieces);
-  for (int i = -1; domain != LGT_NOBODY && good && (i = lgt_footprint_next(f, what, domain, i, &rect)) >= 0;)
+  for (int i = -1;
+       domain != LGT_NOBODY && good && (i = lgt_footprint_next(f, what, domain, i, &rect)) >= 0;) {
+    if (had.ndim == rect.ndim && lgt_rect_contains(&had, &rect))
+      continue; /* what one colour needs comes once */
     good = lgt_history_lacks(history, f, reading, domain, &rect, &binder->pieces);
+    had = rect;
+  }
   sort_by_rank(binder, binder->pieces.piece + *first, binder->pieces.count - *first);
   return good;
 }
