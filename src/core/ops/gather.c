@@ -189,43 +189,45 @@ LGT_CLONES static bool put_offsets(const char *at, int64_t n, int64_t extent, in
 
 /* Which offsets along the first axis that is picked from are of the tile at hand. */
 static void find_near(const lookup *l, run *r, int64_t n) {
-  int64_t unit = l->axis_step[0];
+  int64_t unit = l->axis_step[0], *place = r->place + r->n;
   bool back = unit < 0;
   int64_t past = l->many * (back ? -unit : unit);
   for (int64_t i = 0; i < n; i++) {
-    int64_t offset = r->place[i] -= l->first * unit;
-    r->near[i] = (uint64_t)(back ? -offset : offset) < (uint64_t)past;
+    int64_t offset = place[i] -= l->first * unit;
+    r->near[r->n + i] = (uint64_t)(back ? -offset : offset) < (uint64_t)past;
   }
 }
 
-static void keep_near(const lookup *l, run *r) {
-  int64_t kept = 0, step = l->ni ? l->step[l->ni - 1] : 0;
-  r->dense = false;
-  for (int64_t i = 0; i < r->n; i++) {
-    r->list[kept] = i * step;
+/* Of the places from number `had` on. */
+static void keep_near(run *r, int64_t had) {
+  int64_t kept = had;
+  for (int64_t i = had; i < r->n; i++) {
+    r->list[kept] = r->list[i];
     r->place[kept] = r->place[i];
     kept += r->near[i];
   }
   r->n = kept;
 }
 
-/* n positions along the last dimension of i, the first of them at index[]. */
-static lgt_status places(const lookup *l, const int64_t *index, int64_t n, run *r) {
+/* Add n positions along the last dimension of i, the first of them at index[].  `more`: others may follow, so the list counts
+ * from where that dimension begins; else from there. */
+static lgt_status places(const lookup *l, const int64_t *index, int64_t n, bool more, run *r) {
   int last = l->ni - 1;
+  int64_t *place = r->place + r->n, *list = r->list + r->n;
   bool good = true;
   for (int k = 0; k < l->npick; k++) {
     const char *at = l->at[k];
     int64_t step = l->ni ? l->at_step[k][last] : 0, unit = l->axis_step[k];
     for (int d = 0; d < l->ni; d++) at += index[d] * l->at_step[k][d];
-    if (step == 8 && k == 0) good &= put_offsets(at, n, l->extent[k], l->base, unit, r->place);
-    else good &= add_offsets(at, step, n, l->extent[k], l->base, unit, r->place, k == 0);
+    if (step == 8 && k == 0) good &= put_offsets(at, n, l->extent[k], l->base, unit, place);
+    else good &= add_offsets(at, step, n, l->extent[k], l->base, unit, place, k == 0);
     if (k == 0 && l->many != INT64_MAX) find_near(l, r, n);
   }
   if (!good) return complain(l, index, n);
-  int64_t step = l->ni ? l->step[last] : 0;
-  r->n = n;
-  r->dense = step == l->block && !l->combine && l->repeat == 1 && l->many == INT64_MAX;
-  for (int64_t i = 0; i < n && !r->dense && l->many == INT64_MAX; i++) r->list[i] = i * step;
+  int64_t step = l->ni ? l->step[last] : 0, from = more ? index[last] : 0;
+  r->n += n;
+  r->dense = !more && step == l->block && !l->combine && l->repeat == 1 && l->many == INT64_MAX;
+  for (int64_t i = 0; i < n && !r->dense; i++) list[i] = (from + i) * step;
   return LGT_OK;
 }
 
@@ -320,14 +322,35 @@ static lgt_status each_run(const lookup *l, int what) {
     for (int64_t i = 0; i < count; i += RUN) {
       int64_t list_at = 0;
       if (l->ni) index[l->ni - 1] = i;
-      lgt_status status = places(l, index, count - i < RUN ? count - i : RUN, &r);
+      r.n = 0;
+      lgt_status status = places(l, index, count - i < RUN ? count - i : RUN, false, &r);
       if (status) return status;
       if (what == CHECK) continue;
-      if (l->many != INT64_MAX) keep_near(l, &r);
+      if (l->many != INT64_MAX) keep_near(&r, 0);
       for (int d = 0; d < l->ni; d++) list_at += index[d] * l->step[d];
       move_run(l, &r, list_at, what == WRITE);
     }
   } while (l->ni > 1 && lgt_index_next(l->ni - 1, l->count, index, 0, NULL, NULL));
+  return LGT_OK;
+}
+
+/* Rows of the only dimension of i, which has `wide` positions for each; often there are many, each of few positions. */
+static lgt_status each_row(const lookup *l, const int64_t (*rows)[2], int64_t nrows, int64_t wide, int what) {
+  run r;
+  r.n = 0;
+  for (int64_t k = 0; k < nrows; k++)
+    for (int64_t i = (rows[k][0] - rows[0][0]) * wide, past = (rows[k][1] - rows[0][0]) * wide; i < past;) {
+      int64_t had = r.n, n = past - i < RUN - had ? past - i : RUN - had;
+      lgt_status status = places(l, &i, n, true, &r);
+      if (status) return status;
+      i += n;
+      if (what == CHECK) r.n = 0;
+      else if (l->many != INT64_MAX) keep_near(&r, had);
+      if (r.n < RUN) continue;
+      move_run(l, &r, 0, what == WRITE);
+      r.n = 0;
+    }
+  if (r.n) move_run(l, &r, 0, what == WRITE);
   return LGT_OK;
 }
 
@@ -387,11 +410,14 @@ static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const 
   lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, to->dtype);
   if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
   bool some = positions->rows != NULL;
+  int64_t n = some ? positions->nrows : 1, all[2] = {0, from->ndim > nb ? from->extent[nb] : 1};
+  const int64_t(*rows)[2] = some ? positions->rows : &all;
+  lookup l;
+  bool once = n > 1 && look(&l, from, to, positions, npick, params, step, true, rows[0][0], rows[n - 1][1]) &&
+              l.ni == 1;
   for (int what = CHECK; what <= WRITE; what += WRITE - CHECK)
-    for (int64_t r = 0; r < (some ? positions->nrows : 1); r++) {
-      lookup l;
-      int64_t first = some ? positions->rows[r][0] : 0;
-      int64_t past = some ? positions->rows[r][1] : from->ndim > nb ? from->extent[nb] : 1;
+    for (int64_t k = 0; k < (once ? 1 : n); k++) {
+      int64_t first = rows[k][0], past = rows[once ? n - 1 : k][1];
       if (!look(&l, from, to, positions, npick, params, step, true, first, past)) continue;
       if (op == LGT_SCAN_ADD) l.add = to->dtype;
       if (whole && whole != l.extent[0]) {
@@ -400,7 +426,8 @@ static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const 
         l.extent[0] = whole;
       }
       if (!some && what == CHECK && add_to_few(&l)) return LGT_OK;
-      lgt_status status = each_run(&l, what);
+      lgt_status status =
+          once ? each_row(&l, rows, n, l.count[0] / (past - first), what) : each_run(&l, what);
       if (status) return status;
     }
   return LGT_OK;
