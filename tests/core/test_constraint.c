@@ -416,6 +416,25 @@ TEST(what_is_written_has_the_tiles_of_its_launch) {
   CHECK(told > 100 && kept > 300);
 }
 
+/* Half of an array that two owners share says nothing of the other half; nearly all of it does. */
+TEST(a_part_tells_how_an_array_is_cut_if_all_have_their_share) {
+  int64_t n = 100;
+  uint32_t root = dense(1, &n);
+  for (int64_t first = 0; first <= 50; first += 2)
+    for (int64_t size = 20; first + size <= n; size += 2) {
+      uint32_t view = lgt_stores_slice(&stores, root, 0, first, size, 1);
+      int64_t tile = size / 2, zero = 0, share = first + tile > n / 2 ? first + tile : n - first - tile;
+      lgt_alignment align = {.to = {0}};
+      const lgt_partition *launch = lgt_partition_tiling(&partitions, 1, &size, &tile, &zero);
+      CHECK(launch && launch->ncolour == 2);
+      const lgt_partition *key = lgt_solver_key_after(&solver, at(view), &align, launch, false, NULL);
+      if (share > 63) CHECK(!key);
+      if (share < 62 && size * 2 >= n) CHECK(key && key->ncolour > 1);
+      CHECK(size < n || key);
+      CHECK(lgt_solver_key_after(&solver, at(view), &align, launch, false, launch) == launch || size == n);
+    }
+}
+
 /* A view of a root in other dimensions, all of it or what slices leave. */
 static uint32_t random_reshaped(uint32_t root) {
   int64_t shape[3] = {1, 1, 1}, left = at(root)->size;
@@ -588,6 +607,7 @@ int main(void) {
   RUN(tiles_follow_the_key_partition);
   RUN(tiles_of_blocks_follow_the_key_partition);
   RUN(what_is_written_has_the_tiles_of_its_launch);
+  RUN(a_part_tells_how_an_array_is_cut_if_all_have_their_share);
   RUN(what_is_written_through_a_reshaped_view_is_cut_in_rows);
   RUN(the_solver_gives_reasons);
   lgt_partitions_fini(&partitions);

@@ -101,6 +101,30 @@ def staggered():
 case("fields of a staggered grid send halos, from the beginning", staggered)
 
 
+# What an array is joined of is where it was; the array is shared evenly nevertheless.
+JOINED = """
+local n = 100
+local joined = np.concatenate { np.arange(n) * 0.5, np.arange(n) * 0.25, np.arange(2 * n) * 2.0 }
+local y = joined + 1
+lgt.flush()
+print("has", lgt.explain(y):match("domain %d: an instance of %[(%d+):(%d+)%]"))
+print("sum", np.sum(y):item(), 0)
+"""
+
+
+def joined():
+    got = measured(JOINED, 2)
+    if isinstance(got, str):
+        return got
+    total = np.arange(100).sum() * 0.75 + np.arange(200).sum() * 2 + 400
+    if got["sum"][0][0] != total:
+        return f"sum {got['sum']} instead of {total}"
+    return None if got["has"] == [(1, 200), (201, 400)] else f"ranks have {got['has']}"
+
+
+case("what is joined of parts is shared evenly", joined)
+
+
 def ahead(options, expected):
     """Tiles that are large enough to do something before the halos come: so many tasks in ten steps, and the same halos."""
     text = (STENCIL % (400, 120)).replace("sent(", "lgt.flush() lgt.stats_reset() sent(")

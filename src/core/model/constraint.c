@@ -743,6 +743,8 @@ const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_la
   const lgt_partition *new = lgt_solver_key(solver, layout, align, launch);
   /* Tiles of a small part tell only if all of the root would be in so many: those of a column do, a few rows' do not. */
   bool small = part && lgt_layout_distinct(layout) * 2 < root_size(layout);
+  /* What cuts a part evenly, as one of those of which an array is joined, may not cut all of the root so. */
+  if (part && (!new || lgt_partition_lopsided(new))) return NULL;
   return small && new && (launch->ncolour == 1 || new->ncolour > launch->ncolour) ? NULL : new;
 }
 

@@ -120,7 +120,8 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
                                     const lgt_partition *launch);
 /* The key partition of a root that had `key` (or NULL) after a write through a view: a write of a part of a cut array does
- * not change how the array is cut.  `target`: the write is a reduction. */
+ * not change how the array is cut, and one whose tiles would leave an owner far more than its share of the root does not tell.
+ * `target`: the write is a reduction. */
 const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
                                           const lgt_partition *launch, bool target, const lgt_partition *key);
 

@@ -255,6 +255,19 @@ bool lgt_partition_apart(const lgt_partition *p, int domains) {
   return true;
 }
 
+bool lgt_partition_lopsided(const lgt_partition *p) {
+  enum { MOST = 5, SHARES = 4 };
+  for (int j = 0; p->kind == LGT_PARTITION_TILING && j < p->home.ndim; j++) {
+    int d = p->home.dim[j];
+    int64_t owners = p->home.grid[j];
+    if (d < 0 || owners == 1) continue;
+    int64_t first = p->offset[d] + (1 - p->home.first[j]) * p->tile[d],
+            last = p->extent[d] - first - (owners - 2) * p->tile[d];
+    if (SHARES * owners * (first > last ? first : last) > MOST * p->extent[d]) return true;
+  }
+  return false;
+}
+
 /* The box of tiles of one owner; false if it has none. */
 static bool tiles_of(const lgt_partition *p, int64_t owner, int64_t *lo, int64_t *hi) {
   const lgt_home *home = &p->home;

@@ -109,6 +109,8 @@ bool lgt_partition_apart(const lgt_partition *partition, int domains);
 /* One colour for each owner: those of the groups whose launches are cut apart, each in its own way, between the same owners. */
 const lgt_partition *lgt_partition_owners(lgt_partitions *partitions, const lgt_partition *partition);
 bool lgt_partition_same_owners(const lgt_partition *a, const lgt_partition *b);
+/* Does one owner have far more than its share, because the others have none of what lies before or behind some tiles? */
+bool lgt_partition_lopsided(const lgt_partition *partition);
 /* The (first) colour of an owner; -1: there is none. */
 int lgt_partition_colour_of(const lgt_partition *partition, int owner);
 /* Do no two colours share a point? */
