@@ -101,6 +101,31 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch);
  * compare them.  What fails on one rank is an error on all; the message is that of the task.  Flushes and waits. */
 lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch);
 
+/* What a binding has learnt about an operation, by the types (lgt_layout) of its operands.  All zero: nothing. */
+enum { LGT_NTYPE = 32 };
+typedef struct lgt_rule {
+  lgt_kind_id kind; /* to launch; 0: nothing is known */
+  uint8_t dtype;    /* of the result */
+} lgt_rule;
+
+typedef struct lgt_rules {
+  lgt_rule pair[LGT_NTYPE][LGT_NTYPE]; /* two arrays */
+  lgt_rule single[LGT_NTYPE];          /* an array */
+  lgt_rule before[LGT_NTYPE];          /* an array and a number, whatever number it is; ... */
+  lgt_rule after[LGT_NTYPE];           /* ... a number and an array */
+} lgt_rules;
+
+/* The commonest launches, as a binding fills them, in one call.  The kind is that of a rule; its arguments are a new
+ * array, which is the result, and the one or two arrays given.  Elementwise; and _product: the sum over the last
+ * dimension of the first array times the second, a vector of that extent.  0, and nothing was launched: no rule is
+ * known, the front is full, few ids are free, the launch should say its line, or something is wrong; then the binding
+ * goes step by step, and finds out what.  No flush. */
+lgt_id lgt_launch_pair(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b);
+lgt_id lgt_launch_single(lgt_runtime *rt, const lgt_rules *rules, lgt_id a);
+lgt_id lgt_launch_before(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, double number);
+lgt_id lgt_launch_after(lgt_runtime *rt, const lgt_rules *rules, double number, lgt_id a);
+lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b);
+
 /* So many new arrays and views can be had.  LGT_NO_MEMORY: too many are alive, or dead but not given back. */
 lgt_status lgt_array_reserve(lgt_runtime *rt, int count);
 /* Handles that a collection found dead. */

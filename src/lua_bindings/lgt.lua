@@ -238,6 +238,16 @@ local function wrap(id)
 end
 lgt.wrap = wrap
 
+-- The same of what C has launched (lgt_launch_...), which leaves as many free.
+---@return lgt_array
+local function wrap_launched(id)
+  if id > room then grow(id) end
+  local array = Array(id)
+  alive[id] = array
+  return array
+end
+lgt.wrap_launched = wrap_launched
+
 local WHOLE = 2 ^ 21 -- kB: a step of the collector that goes on to the end of its cycle
 
 -- The runtime asked for a collection, or something is wrong.  To end a cycle costs half as much as to collect all: that

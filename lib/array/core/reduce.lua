@@ -76,6 +76,7 @@ local function learn_pair(r, a, b)
   local rule = make_rule(r, { a, b })
   r.pairs[type_of(a)] = r.pairs[type_of(a)] or new_table(31, 0)
   r.pairs[type_of(a)][type_of(b)] = rule
+  if not rule.half then ufunc.teach(r, rule, "pair", type_of(a), type_of(b)) end
   return rule
 end
 jit.off(learn_pair)
@@ -266,7 +267,7 @@ end
 local function new(name, operator, map, options)
   options = options or {}
   return { name = name, operator = operator, map = map, rules = {}, single = new_table(31, 0),
-           pairs = new_table(31, 0), accumulate = options.accumulate or false,
+           pairs = new_table(31, 0), fast = ufunc.NO_FAST, accumulate = options.accumulate or false,
            has_identity = options.has_identity ~= false, neutral = options.neutral, combine = options.combine,
            half = options.half or false }
 end

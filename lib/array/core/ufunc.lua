@@ -13,6 +13,8 @@
 --     number, array    u.after[type]
 -- A rule is {kind, dtype, numbers}: `numbers` (integer and bool arrays with a number) leads to rules for
 -- integral and other numbers.  More operands walk a tree of tables, one level for each.
+-- Where the types of operands alone lead to a rule C knows it, too (u.fast), and launches by it in one call, unless
+-- something is to be done first.
 --
 -- Some numbers mean less work, as an exponent of 2 does: those that u.known(dtype, x) names are constants of kinds of
 -- their own, found in `known` of a rule.
@@ -26,6 +28,7 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local slot, fresh, commit, wrap, line_for = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line_for
+local wrap_launched = lgt.wrap_launched
 local C, rt = lgt.C, lgt.rt
 local istype, floor, type = ffi.istype, math.floor, type
 local category = dtypes.category
@@ -41,7 +44,21 @@ local function remember(u, which, t, rule)
   return rule
 end
 
-local ufunc = { all = {} }
+-- Those that C knows.
+local NO_FAST = ffi.new("lgt_rules")
+
+local ufunc = { all = {}, NO_FAST = NO_FAST }
+
+-- Tell C a rule for operands of the types t and, if it is not nil, t2.
+---@param place "pair"|"single"|"before"|"after"
+local function teach(u, rule, place, t, t2)
+  if u.inplace then return end
+  if u.fast == NO_FAST then u.fast = ffi.new("lgt_rules") end
+  local entry = t2 and u.fast[place][t][t2] or u.fast[place][t]
+  entry.kind, entry.dtype = rule.kind, rule.dtype
+end
+jit.off(teach)
+ufunc.teach = teach
 
 -- ---- kinds ------------------------------------------------------------------------------------------
 
@@ -219,18 +236,29 @@ end
 local function learn_pair(u, a, b)
   operand_of(a, u.name)
   operand_of(b, u.name)
-  if not istype(Array, b) then return remember(u, "before", type_of(a), make_number_rule(u, a, 2)) end
-  if not istype(Array, a) then return remember(u, "after", type_of(b), make_number_rule(u, b, 1)) end
+  if not istype(Array, b) then
+    local rule = remember(u, "before", type_of(a), make_number_rule(u, a, 2))
+    if not rule.numbers then teach(u, rule, "before", type_of(a)) end
+    return rule
+  end
+  if not istype(Array, a) then
+    local rule = remember(u, "after", type_of(b), make_number_rule(u, b, 1))
+    if not rule.numbers then teach(u, rule, "after", type_of(b)) end
+    return rule
+  end
   local rule = make_rule(u, { a, b })
   local seconds = u.pairs[type_of(a)] or remember(u, "pairs", type_of(a), new_table(31, 0))
   seconds[type_of(b)] = rule
+  teach(u, rule, "pair", type_of(a), type_of(b))
   return rule
 end
 jit.off(learn_pair)
 
 local function learn_single(u, a)
   core.layout_of(a, u.name)
-  return remember(u, "single", type_of(a), make_rule(u, { a }))
+  local rule = remember(u, "single", type_of(a), make_rule(u, { a }))
+  teach(u, rule, "single", type_of(a))
+  return rule
 end
 jit.off(learn_single)
 
@@ -264,18 +292,24 @@ jit.off(other_pair)
 -- One function for each pair of operands, and one that chooses: what is compiled on its own stays compiled where the
 -- choice is interpreted.  Parentheses around what is returned make a call that is no tail call: the JIT compiler takes
 -- loops with 15 tail calls at most as a whole, and there is one an operation already, in the operators and methods.
-local function binary_arrays(u, a, b)
-  if not (istype(Array, a) and istype(Array, b)) then return other_pair(u, a, b) end
+local function launch_arrays(u, a, b)
   local rules = u.pairs[type_of(a)]
   local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)
   local layout = join(u, a, b, rule.dtype)
-  local line = line_for(layout, 2)
+  local line = line_for(layout, 3)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
   l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
   commit()
   return (wrap(id))
+end
+
+local function binary_arrays(u, a, b)
+  if not (istype(Array, a) and istype(Array, b)) then return other_pair(u, a, b) end
+  local id = C.lgt_launch_pair(rt, u.fast, a.id, b.id)
+  if id ~= 0 then return (wrap_launched(id)) end
+  return (launch_arrays(u, a, b))
 end
 
 local function launch_number(rule, a, x)
@@ -292,6 +326,8 @@ end
 
 local function array_number(u, a, b)
   if not istype(Array, a) then return other_pair(u, a, b) end
+  local id = C.lgt_launch_before(rt, u.fast, a.id, b)
+  if id ~= 0 then return (wrap_launched(id)) end
   local rule = u.before[type_of(a)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
   return (launch_number(rule, a, b))
@@ -299,6 +335,8 @@ end
 
 local function number_array(u, a, b)
   if not istype(Array, b) then return other_pair(u, a, b) end
+  local id = C.lgt_launch_after(rt, u.fast, a, b.id)
+  if id ~= 0 then return (wrap_launched(id)) end
   local rule = u.after[type_of(b)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, b, 1, a) end
   return (launch_number(rule, b, a))
@@ -323,17 +361,23 @@ local function other_single(u, a)
 end
 jit.off(other_single)
 
-local function unary(u, a)
-  if not istype(Array, a) then return other_single(u, a) end
+local function launch_single(u, a)
   local rule = u.single[type_of(a)] or learn_single(u, a)
   local layout = like(a, rule.dtype)
-  local line = line_for(layout, 1)
+  local line = line_for(layout, 2)
   local l = slot()
   local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
   l.arg[0], l.arg[1] = id, a.id
   commit()
   return (wrap(id))
+end
+
+local function unary(u, a)
+  if not istype(Array, a) then return other_single(u, a) end
+  local id = C.lgt_launch_single(rt, u.fast, a.id)
+  if id ~= 0 then return (wrap_launched(id)) end
+  return (launch_single(u, a))
 end
 ufunc.unary = unary
 
@@ -692,7 +736,7 @@ end)
 -- Rules without a public name.
 function ufunc.new_rules(name, f, nin, nout)
   return { name = name, f = f, nin = nin, nout = nout, kinds = {}, tree = {}, known = false,
-           pairs = NO_RULES, single = NO_RULES, before = NO_RULES, after = NO_RULES }
+           pairs = NO_RULES, single = NO_RULES, before = NO_RULES, after = NO_RULES, fast = NO_FAST }
 end
 
 -- Make a ufunc of a function over values.  `options`: nout, the number of results (1); scalar, the same

@@ -15,6 +15,7 @@ local np, methods = core.np, core.methods
 local Array, handles, layouts, istype = lgt.Array, lgt.handles, lgt.layouts, ffi.istype
 local C, rt, front = lgt.C, lgt.rt, lgt.front
 local slot, fresh, commit, wrap, line_for = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line_for
+local wrap_launched = lgt.wrap_launched
 
 -- ---- matrix times matrix ------------------------------------------------------------------------------
 
@@ -216,8 +217,12 @@ end
 ---@return lgt_array
 function np.dot(a, b, options)
   if options ~= nil then return (with_options(np.dot, a, b, options, "dot")) end
-  local known = istype(Array, a) and istype(Array, b) and multiply_again(a, b)
-  if known then return known end
+  if istype(Array, a) and istype(Array, b) then
+    local id = C.lgt_launch_product(rt, reduce.DOT.fast, a.id, b.id)
+    if id ~= 0 then return (wrap_launched(id)) end
+    local known = multiply_again(a, b)
+    if known then return known end
+  end
   local m, n = dimensions(a), dimensions(b)
   if (n == 1 and m and m > 0) or (m == 1 and n == 2) then return reduce.dot(a, b) end
   if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end

@@ -1,0 +1,106 @@
+/* launch.c - the commonest launches in one call of a binding.
+ *
+ * A binding can do all of this by itself, and does where it is refused here: where an array is large enough that the
+ * launch says its line; where a flush or a sweep comes first; and where it must raise.  But LuaJIT, which never uses a
+ * spill slot twice, keeps what it knows of each launch until the trace of a loop ends, and does not compile a loop in
+ * which that is too much; and its interpreter takes longer for each of these steps than they take here.
+ */
+#include "model/result.h"
+#include "runtime/handles.h"
+
+/* Ids that a binding wants to remain (SPARE of lgt.lua), and those that are taken here. */
+enum { SPARE = 16 + 2 };
+
+_Static_assert((int)LGT_NO_TYPE < (int)LGT_NTYPE, "rules have room for each type of an array");
+
+/* 0: the handle is not in use. */
+static uint32_t layout_of(const lgt_runtime *rt, lgt_id array) { return rt->stores.handle[array].layout; }
+
+static const lgt_layout *at(const lgt_runtime *rt, uint32_t layout) {
+  return lgt_layout_at(&rt->stores, layout);
+}
+
+/* May a launch be recorded that need not say its line? */
+static bool ready(const lgt_runtime *rt) {
+  const lgt_front *front = &rt->front;
+  return front->count < front->limit && front->nfree >= SPARE && !front->all_lines;
+}
+
+static bool large(const lgt_layout *layout) { return layout->flags & LGT_LAYOUT_LARGE; }
+
+/* The next launch, whose result has this layout; it counts once the caller has added it. */
+static lgt_launch *begin(lgt_runtime *rt, lgt_rule rule, uint32_t layout) {
+  lgt_front *front = &rt->front;
+  lgt_launch *launch = &front->launches[front->count];
+  lgt_id id = front->free_ids[--front->nfree];
+  front->nlayouts = rt->stores.nlayout;
+  front->handles[id] = (lgt_handle){.layout = layout};
+  launch->kind = rule.kind;
+  launch->nparams = 0;
+  launch->line = 0;
+  launch->arg[0] = id;
+  return launch;
+}
+
+static lgt_id elementwise(lgt_runtime *rt, lgt_rule rule, lgt_id a, lgt_id b, const double *number) {
+  if (!rule.kind || !ready(rt)) return 0;
+  uint32_t first = layout_of(rt, a), second = b ? layout_of(rt, b) : first;
+  uint32_t layout = lgt_result_join(&rt->stores, rule.dtype, first, second);
+  if (!layout || large(at(rt, layout))) return 0;
+  lgt_launch *launch = begin(rt, rule, layout);
+  launch->nargs = b ? 3 : 2;
+  launch->arg[1] = a;
+  if (b) launch->arg[2] = b;
+  if (number) {
+    launch->nparams = 1;
+    launch->param[0].f = *number;
+  }
+  rt->front.count++;
+  return launch->arg[0];
+}
+
+lgt_id lgt_launch_pair(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b) {
+  uint32_t first = layout_of(rt, a), second = layout_of(rt, b);
+  if (!first || !second) return 0;
+  return elementwise(rt, rules->pair[at(rt, first)->type][at(rt, second)->type], a, b, NULL);
+}
+
+lgt_id lgt_launch_single(lgt_runtime *rt, const lgt_rules *rules, lgt_id a) {
+  uint32_t layout = layout_of(rt, a);
+  return layout ? elementwise(rt, rules->single[at(rt, layout)->type], a, 0, NULL) : 0;
+}
+
+lgt_id lgt_launch_before(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, double number) {
+  uint32_t layout = layout_of(rt, a);
+  return layout ? elementwise(rt, rules->before[at(rt, layout)->type], a, 0, &number) : 0;
+}
+
+lgt_id lgt_launch_after(lgt_runtime *rt, const lgt_rules *rules, double number, lgt_id a) {
+  uint32_t layout = layout_of(rt, a);
+  return layout ? elementwise(rt, rules->after[at(rt, layout)->type], a, 0, &number) : 0;
+}
+
+lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b) {
+  uint32_t first = layout_of(rt, a), second = layout_of(rt, b), view;
+  if (!first || !second || !ready(rt)) return 0;
+  const lgt_layout *la = at(rt, first), *lb = at(rt, second);
+  lgt_rule rule = rules->pair[la->type][lb->type];
+  if (!rule.kind || la->ndim == 0 || lb->ndim != 1 || la->shape[la->ndim - 1] != lb->shape[0]) return 0;
+  if (large(la) || large(lb)) return 0;
+  uint32_t layout =
+      lgt_result_reduced(&rt->stores, rule.dtype, first, second, 1u << (la->ndim - 1), false, &view);
+  if (!layout) return 0;
+  lgt_launch *launch = begin(rt, rule, layout);
+  lgt_id id = launch->arg[0], target = view == layout ? id : lgt_layout_view(rt, id, view);
+  if (!target) {
+    lgt_handle_drop(rt, id);
+    return 0;
+  }
+  launch->nargs = 3;
+  launch->arg[0] = target;
+  launch->arg[1] = a;
+  launch->arg[2] = b;
+  rt->front.count++;
+  if (target != id) lgt_handle_drop(rt, target);
+  return id;
+}
