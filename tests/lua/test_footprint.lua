@@ -84,6 +84,34 @@ for name, in_place in pairs { ["in place"] = true, anew = false } do
   end)
 end
 
+check.case("one variable of each turn is held: what it was made of is not, but for a few", function()
+  local TURNS, held = 12, {}
+  local function turn(k)
+    local p, q = np.full({ N, N }, k + 0.5), np.full({ N, N }, k + 0.25)
+    lgt.fence()
+    local a, b = 2 * p + q, p - q
+    local c = a * b
+    local d = a + c
+    return { a, b, c, d, b / d, np.sqrt(b + c + d) }
+  end
+  collectgarbage()
+  collectgarbage()
+  lgt.fence()
+  local before = lgt.stats().bytes_live
+  for k = 1, TURNS do
+    local all = turn(k)
+    lgt.fence()
+    held[k] = table.remove(all, 1)
+    for v = 1, #all do all[v] = nil end
+    collectgarbage()
+    collectgarbage()
+    lgt.fence()
+  end
+  local more = (lgt.stats().bytes_live - before) / GRID
+  check.that(more <= TURNS + 7, "grids: " .. more)
+  for k = 1, TURNS do check.equal(np.max(held[k]):item(), 3 * k + 1.25) end
+end)
+
 check.case("what is held of a loop is right, and is all that is held", function()
   local x, held = np.arange(N * N):reshape(N, N):astype("float64"), {}
   local most = grids(function()

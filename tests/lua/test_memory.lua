@@ -149,6 +149,33 @@ check.case("what is only held is not stored where memory is short", function()
   check.equal(a.double:item(11), 20)
 end)
 
+-- Variables of a turn of a loop, 4 MB each, made of two arrays that nobody else has any more: these are kept instead.
+local function variables(turn)
+  local p, q = np.full(M / 2, turn + 0.5), np.full(M / 2, turn + 0.25)
+  lgt.fence()
+  local a = 2 * p + q
+  local b = p - q
+  local c = a * b
+  local d = a + c
+  local e = b / d
+  return a, b, c, d, e, np.sqrt(e + c + d)
+end
+
+check.case("variables of a loop are there when memory is full", function()
+  local held, full = { variables(1) }, {}
+  collectgarbage()
+  lgt.fence()
+  for k = 1, 9 do
+    full[k] = np.full(M / 2, k)
+    lgt.fence()
+  end
+  for k, wanted in ipairs { 4.25, 0.25, 1.0625, 5.3125, 0.25 / 5.3125 } do
+    check.equal(np.max(held[k]):item(), wanted)
+    check.equal(np.min(held[k]):item(), wanted)
+  end
+  for k = 1, 9 do check.equal(full[k][k]:item(), k) end
+end)
+
 check.case("many small arrays leave their memory to a large one", function()
   computed(function()
     local t = {}

@@ -460,12 +460,12 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   }
   if (keep) {
     hold(try, slot->saved, inst);
-    inst->pins++; /* the group goes on in a copy */
+    lgt_instance_pin(try->binder->map, inst, &all); /* the group goes on in a copy */
   }
   lgt_status status =
       lgt_acquire(try->binder, store, 0, memory, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
                   slot->defined ? &all : NULL, NULL);
-  if (keep) inst->pins--;
+  if (keep) lgt_instance_unpin(try->binder->map, inst);
   if (!status) hold(try, s, store->replica[0].inst);
   return status;
 }

@@ -35,12 +35,20 @@ static int64_t bytes_of(const lgt_binder *binder, const lgt_store *store) {
   return lgt_layout_bytes(lgt_layout_at(binder->stores, store->layout));
 }
 
+/* One result more or less that a recipe stands for. */
+static void count_result(lgt_binder *binder, lgt_recipe *recipe, const lgt_store *store, int more) {
+  int64_t bytes = more * bytes_of(binder, store);
+  recipe->refs += more;
+  recipe->results += bytes;
+  binder->deferred += bytes;
+}
+
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   store->recipe = NULL;
   if (!recipe) return;
-  recipe->results -= bytes_of(binder, store);
-  if (--recipe->refs > 0) return;
+  count_result(binder, recipe, store, -1);
+  if (recipe->refs > 0) return;
   for (int i = 0; i < recipe->binding->ninst; i++) {
     lgt_instance *inst = recipe->binding->inst[i];
     if (!inst) continue;
@@ -136,8 +144,7 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
     store->housed = NULL;
     store->recipe_root = (uint16_t)e;
     store->written = true;
-    recipe->refs++;
-    recipe->results += bytes_of(try->binder, store);
+    count_result(try->binder, recipe, store, 1);
   }
   return LGT_OK;
 }
@@ -168,8 +175,9 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
   if (store->line) try.where = binder->line_text(binder->line_context, store->line);
   lgt_failure *failure = failure_of_inputs(binder, elided, recipe->binding);
   if (!failure) {
-    /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
-    int64_t more = recipe->former ? binder->former + recipe->former : 0;
+    /* Had results been stored, there would be nothing that only recipes keep, nor copies of former contents now: they need
+     * not fit. */
+    int64_t more = binder->map->kept_alone + recipe->former;
     binder->rescued++;
     lgt_pool_widen(binder->map->pool, more);
     status = lgt_attempt_acquire(&try);
@@ -194,11 +202,22 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
   return LGT_OK;
 }
 
-void lgt_rescue_former(lgt_binder *binder) {
+/* Bytes that recipes keep, and one at least, that would be free without this one or others. */
+static int64_t kept_alone(const lgt_recipe *recipe) {
+  int64_t bytes = 0;
+  for (int i = 0; i < recipe->binding->ninst; i++) {
+    const lgt_instance *inst = recipe->binding->inst[i];
+    if (inst && !inst->owners) bytes += inst->bytes;
+  }
+  return bytes;
+}
+
+void lgt_rescue_kept_alone(lgt_binder *binder) {
   lgt_stores *stores = binder->stores;
-  for (uint32_t id = 1; id < stores->nstore && binder->former > 0; id++) {
+  for (uint32_t id = 1; id < stores->nstore && binder->map->kept_alone > 0; id++) {
     lgt_store *store = lgt_store_at(stores, id);
     const lgt_recipe *recipe = store->layout ? store->recipe : NULL;
-    if (recipe && recipe->former && recipe->former >= recipe->results) (void)lgt_rescue_store(binder, store);
+    int64_t kept = recipe ? kept_alone(recipe) : 0;
+    if (kept && kept >= recipe->results) (void)lgt_rescue_store(binder, store);
   }
 }

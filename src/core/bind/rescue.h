@@ -27,7 +27,8 @@ void lgt_rescue_drop(lgt_binder *binder, lgt_store *store);
 
 /* Run the store's recipe, if it has one: afterwards its contents are in memory, unless the store is poisoned. */
 lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store);
-/* Run all recipes that keep former contents, so that these can be freed, but for those whose results would take more. */
-void lgt_rescue_former(lgt_binder *binder);
+/* Run all recipes that keep memory which no array has any more, so that it can be freed, but for those whose results would take
+ * more.  With one domain. */
+void lgt_rescue_kept_alone(lgt_binder *binder);
 
 #endif

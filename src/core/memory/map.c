@@ -292,23 +292,36 @@ static void count_let_go(lgt_map *map, const lgt_instance *inst) {
   if (!is_held(inst) && inst->bytes) lgt_map_let_go(map, inst->bytes + RECORDS);
 }
 
+/* With several domains, and thin instances, it is not asked for. */
+static int64_t kept_alone(const lgt_map *map, const lgt_instance *inst) {
+  return lgt_map_whole(map) && inst->pins && !inst->owners ? inst->bytes : 0;
+}
+
+static void change_users(lgt_map *map, lgt_instance *inst, int owners, int pins) {
+  map->kept_alone -= kept_alone(map, inst);
+  inst->owners += owners;
+  inst->pins += pins;
+  map->kept_alone += kept_alone(map, inst);
+}
+
 void lgt_instance_own(lgt_map *map, lgt_instance *inst) {
   count_held(map, inst);
-  inst->owners++;
+  change_users(map, inst, 1, 0);
 }
 
 void lgt_instance_disown(lgt_map *map, lgt_instance *inst) {
-  inst->owners--;
+  change_users(map, inst, -1, 0);
   count_let_go(map, inst);
 }
 
 void lgt_instance_pin(lgt_map *map, lgt_instance *inst, const lgt_rect *rect) {
   count_held(map, inst);
-  inst->pinned = inst->pins++ ? lgt_rect_bound(&inst->pinned, rect) : *rect;
+  inst->pinned = inst->pins ? lgt_rect_bound(&inst->pinned, rect) : *rect;
+  change_users(map, inst, 0, 1);
 }
 
 void lgt_instance_unpin(lgt_map *map, lgt_instance *inst) {
-  inst->pins--;
+  change_users(map, inst, 0, -1);
   count_let_go(map, inst);
 }
 

@@ -110,6 +110,7 @@ typedef struct lgt_map {
   int64_t handed_over;      /* counter: bytes of theirs that others got */
   lgt_pool *pool;           /* borrowed: of the host's memory */
   int64_t live, peak;       /* bytes of instances */
+  int64_t kept_alone;       /* with one domain: bytes of those that recipes keep, and no store any more */
   int64_t since_collection; /* bytes that stores and recipes came to hold since the last collection, and hold still, and of
                              * records: what dead handles may hold */
   int64_t copied;           /* bytes between instances of this rank */

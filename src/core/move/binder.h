@@ -100,7 +100,8 @@ typedef struct lgt_binder {
   int64_t search_wish;     /* of this rank: see agreed.search */
   int64_t jobs;            /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
   int64_t recipes;         /* of results that were not stored: how many there are ... */
-  int64_t former;          /* ... and bytes of former contents that they keep (recipes.h) */
+  int64_t former;          /* ... bytes of former contents that they keep (recipes.h), ... */
+  int64_t deferred;        /* ... and bytes that their results would take */
   uint32_t stamp;          /* of the newest job */
   lgt_failure *unreported; /* ref: the first failure that no look or fence has reported */
   lgt_failure *reported;   /* ref: the failure that was reported last */

@@ -21,8 +21,8 @@
  *              instead of all results of its temporaries, and is done where that is cheaper (`saved`, fuse.c).
  *              In this way a small result that is held for long keeps a whole array.  Hence there is a limit to the
  *              former contents that all recipes keep (lgt_binder.former): beyond the limit windows are planned to keep
- *              none (lgt_window.saves), and when memory is short, rescues compute the results so that the former
- *              contents can be freed (lgt_rescue_former).
+ *              none (lgt_window.saves), and when memory is short, rescues compute the results so that what only
+ *              recipes keep can be freed (lgt_rescue_kept_alone).
  *              Where results are held that the group itself reads on, the variables of a loop, and are larger than what
  *              they were made of, they are not stored either, but that is left to their recipes (`spares`, fuse.c).
  *   nowhere    Then the result *must die*: before the group runs, the flush makes sure that no handle on the result is

@@ -232,7 +232,8 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_status status = LGT_OK;
   /* What is held for long must not take much more memory than if it were stored. */
-  rt->window.saves = rt->binder.former < LGT_FORMER_GROUPS * rt->fuser.most_saved;
+  int64_t most = LGT_FORMER_GROUPS * rt->fuser.most_saved;
+  rt->window.saves = rt->binder.former < most && rt->map.kept_alone - rt->binder.deferred < most;
   for (;;) {
     lgt_plan *plan = replayed_plan(rt);
     bool replayed = plan != NULL;
@@ -339,11 +340,11 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
-    bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
+    bool spare = rt->map.kept_alone > 0 && !let_go, last = !ask_again && !spare && whole;
     if (tight) lgt_job_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
     if (tight && ask_again) return ask(rt, LGT_COLLECT_ALL);
     if (tight && spare) {
-      lgt_rescue_former(&rt->binder);
+      lgt_rescue_kept_alone(&rt->binder);
       let_go = true;
       continue;
     }
@@ -362,7 +363,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     rt->binder.may_collect = false;
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, LGT_COLLECT_ALL);
     if (status == LGT_NO_MEMORY && spare) {
-      lgt_rescue_former(&rt->binder);
+      lgt_rescue_kept_alone(&rt->binder);
       let_go = true;
       continue;
     }

@@ -65,8 +65,8 @@ static lgt_status acquire_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect
   if (access <= LGT_LOOK_PEEK) return peek_rect(rt, store, rect, out);
   bool read = access != LGT_LOOK_WRITE, write = access != LGT_LOOK_READ;
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
-  if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
-    lgt_rescue_former(&rt->binder);
+  if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->map.kept_alone)) {
+    lgt_rescue_kept_alone(&rt->binder);
     lgt_job_retire(&rt->binder, true);
     status = gather_rect(rt, store, rect, read, write, false);
   }
