@@ -112,6 +112,34 @@ check.case("one variable of each turn is held: what it was made of is not, but f
   for k = 1, TURNS do check.equal(np.max(held[k]):item(), 3 * k + 1.25) end
 end)
 
+check.case("variables of a few rows keep no grids, though those of many rows may", function()
+  local rows, held = 400, {}
+  local grid = np.ones(rows, N)
+  local function turn(k, first, last)
+    local part, other = grid[{ { first, last }, {} }], np.full({ rows, N }, k)[{ { first, last }, {} }]
+    lgt.fence()
+    local a, b = 2 * part + other, part - other
+    local c = a * b
+    local d = a + c
+    local e = np.sqrt(np.abs(b + c + d))
+    part["..."] = 0.5 * part + 1 / (1 + e)
+    return { a, b, c, d, e }
+  end
+  local before
+  for k = 1, 12 do
+    held[k] = k <= 2 and turn(k, 3, rows - 3) or turn(k, k, k + 10)
+    lgt.fence()
+    if k <= 2 then held[k] = nil end
+    collectgarbage()
+    collectgarbage()
+    lgt.fence()
+    before = before or lgt.stats().bytes_live
+  end
+  local more = (lgt.stats().bytes_live - before) / (8 * rows * N)
+  check.that(more <= 3, "grids: " .. more)
+  for k = 3, 12 do check.that(np.array_equal(held[k][3], held[k][1] * held[k][2]), "turn " .. k) end
+end)
+
 check.case("what is held of a loop is right, and is all that is held", function()
   local x, held = np.arange(N * N):reshape(N, N):astype("float64"), {}
   local most = grids(function()

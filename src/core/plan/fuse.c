@@ -450,9 +450,25 @@ static void spare_passing(const lgt_fuser *fuser, lgt_plan *plan, int number) {
     if (is_passing(fuser, plan, r, number, kept)) bytes += bytes_of(fuser, &plan->root[r]);
   if (bytes / WORTH_SAVING < kept) return;
   for (int r = 0; r < plan->nroot; r++)
-    if (is_passing(fuser, plan, r, number, kept)) plan->root[r].stored = false;
+    if (is_passing(fuser, plan, r, number, kept)) {
+      plan->root[r].stored = false;
+      plan->root[r].passing = true;
+    }
   save_all(fuser, plan, number);
   plan->spares |= saved > fuser->most_saved;
+}
+
+bool lgt_plan_spares_still(const lgt_fuser *fuser, const lgt_plan *plan, int number) {
+  int64_t bytes = 0, least = INT64_MAX, kept = bytes_to_keep(fuser, plan, number);
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_plan_root *root = &plan->root[r];
+    if (!is_in(root, number)) continue;
+    if (root->saved) kept += bytes_of(fuser, root);
+    if (!root->passing || root->stored) continue;
+    bytes += bytes_of(fuser, root);
+    if (bytes_of(fuser, root) < least) least = bytes_of(fuser, root);
+  }
+  return least == INT64_MAX || (bytes / WORTH_SAVING >= kept && kept / WORTH_SAVING <= least);
 }
 
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
@@ -464,6 +480,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
     bool elide = root->fresh && lgt_fuser_elides(fuser) && !asked && root->first_group == root->last_group &&
                  (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
+    root->passing = false;
   }
   for (int g = 0; g < plan->ngroup && lgt_fuser_elides(fuser); g++) spare_passing(fuser, plan, g);
   /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether

@@ -96,6 +96,7 @@ typedef struct lgt_plan_root {
   bool alive;      /* was reachable when the plan was made */
   bool read;       /* by calls of the window */
   bool spare;      /* need not be stored: its recipe keeps nothing that is not kept anyway */
+  bool passing;    /* is not stored although it is alive: what recipes keep for it and others takes less */
   uint16_t writes; /* calls that write it */
   uint16_t first_group, last_group;
 } lgt_plan_root;
@@ -381,6 +382,9 @@ typedef struct lgt_fuser {
 /* Do the first calls that use a root write all of it piece by piece, before one reads?  How many calls there are up to the last
  * piece; 0: they do not. */
 int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root);
+/* Are results of a group not stored because what recipes keep takes less, and does that hold for the layouts that the roots of
+ * the plan have now (shift.h)? */
+bool lgt_plan_spares_still(const lgt_fuser *fuser, const lgt_plan *plan, int group);
 /* May plans leave out results that nobody can reach?  Else it does not matter which these are. */
 static inline bool lgt_fuser_elides(const lgt_fuser *fuser) { return fuser->config->fusion && fuser->config->temporaries; }
 

@@ -573,7 +573,8 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   find_translation(&s, origin);
   plan->translated = s.cut_alike;
   good = shift_calls(&s, plan) && shift_partitions(&s, plan);
-  for (int g = 0; g < plan->ngroup && good; g++) good = shift_group(&s, &plan->group[g]);
+  for (int g = 0; g < plan->ngroup && good; g++)
+    good = lgt_plan_spares_still(fuser, plan, g) && shift_group(&s, &plan->group[g]);
   if (good && fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
   if (good) return plan;
   lgt_plan_release(plan);
