@@ -131,6 +131,22 @@ for poor in range(RANKS):
                                             expect=(
         r"false\t[^\n]*script\.lua:12: out of memory: [^\n]*launched at [^\n]*script\.lua:10\)\nworks")))
 
+# How much memory there is decides how many turns of large tiles are one task: for all ranks alike.
+TURNS = WORK + """
+local n, m = 300, 400
+local x = np.arange(n * m):reshape(n, m) % 17
+for _ = 1, 24 do
+  local y = np.where(x:ge(4), 1, 0)
+  x = x - 4 * y
+  x["2:, :"] = x["2:, :"] + y[":-2, :"]
+  x[":-2, :"] = x[":-2, :"] + y["2:, :"]
+end
+print(np.sum(x * (np.arange(m) % 13)):item(), lgt.stats().fused_groups)
+works()
+"""
+LARGE = ["--skew=64K", "--between=0"]
+case("less memory for turns on one rank", alike(TURNS, [LARGE, [*LARGE, "--mem=2M"], LARGE], expect=r"1179595\t\d+\nworks"))
+
 # The same for what ranks send each other out of a task, at each step of it.
 SORTING = WORK + """local y
 local ok, message = pcall(function()

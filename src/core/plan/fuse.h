@@ -364,6 +364,7 @@ typedef struct lgt_fuser {
   int64_t cache_bytes;                   /* of the last-level cache */
   double collection_ns;                  /* what a collection costs (lgt_collected) */
   int64_t gpu_bytes;                     /* of the memory of the first GPU; 0: there is none */
+  int64_t mem;                           /* the least `mem` of all ranks; 0: none has one */
   int64_t most_saved;                    /* bytes of former contents that a group may leave to recipes */
   uint64_t jitter;                       /* state of random choices, for tests; 0: none */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */

@@ -33,7 +33,7 @@ static int64_t following(const lgt_fuser *fuser, const lgt_partition *launch) {
   const lgt_config *config = fuser->config;
   double bytes = points_of(launch, NULL) * ELEMENT, row = bytes / (double)side_of(launch, 0);
   if (bytes <= (double)config->skew || lgt_kernels_for_devices(fuser->kernels) ||
-      (config->mem && bytes * VERSIONS >= (double)config->mem))
+      (fuser->mem && bytes * VERSIONS >= (double)fuser->mem))
     return 0;
   return (int64_t)((double)config->skew / (ROWS * row));
 }

@@ -123,6 +123,16 @@ static int message_us(const lgt_runtime *rt, const lgt_peers *peers) {
   return near ? 0 : config->overlap;
 }
 
+/* Ranks may have more or less memory, but must plan alike. */
+static int64_t least_mem(lgt_runtime *rt) {
+  int64_t mem = rt->config->mem > 0 ? rt->config->mem : INT64_MAX;
+  if (rt->binder.peers) {
+    rt->binder.agreed.exchanges++;
+    lgt_message_least(&rt->binder, lgt_message_tag(&rt->binder, 0, 0), &mem, 1);
+  }
+  return mem < INT64_MAX ? mem : 0;
+}
+
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   lgt_partitions_init(&rt->partitions);
@@ -198,6 +208,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   if (!status) status = pretend(rt);
   if (!status) status = init_parts(rt);
   if (!status) {
+    rt->fuser.mem = least_mem(rt);
     rt->jitter = (uint64_t)rt->config->jitter;
     if (rt->jitter && rt->binder.peers) /* each rank has its own */
       rt->jitter += ((uint64_t)rt->binder.peers->rank << 32) + (uint64_t)rt->binder.peers->rank;
