@@ -220,6 +220,7 @@ static bool place_args(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
   return true;
 }
 
+/* The same; where it is false, nothing has given way, and the group has no more parts than before. */
 static bool take_place(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, bool margins) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   bool split = group->split, good = place_args(fuser, plan, all, next, margins);
