@@ -116,7 +116,8 @@ typedef struct lgt_rules {
 } lgt_rules;
 
 /* The commonest launches, as a binding fills them, in one call.  The kind is that of a rule; its arguments are a new
- * array, which is the result, and the one or two arrays given.  Elementwise; and _product: the sum over the last
+ * array, which is the result, and the one or two arrays given.  Elementwise; _reduced: over `axes` of an array with
+ * elements, as lgt_layout_reduced has them, by the rule for a single array; and _product: the sum over the last
  * dimension of the first array times the second, a vector of that extent.  0, and nothing was launched: no rule is
  * known, the front is full, few ids are free, the launch should say its line, or something is wrong; then the binding
  * goes step by step, and finds out what.  No flush. */
@@ -124,7 +125,16 @@ lgt_id lgt_launch_pair(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id
 lgt_id lgt_launch_single(lgt_runtime *rt, const lgt_rules *rules, lgt_id a);
 lgt_id lgt_launch_before(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, double number);
 lgt_id lgt_launch_after(lgt_runtime *rt, const lgt_rules *rules, double number, lgt_id a);
+lgt_id lgt_launch_reduced(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, unsigned axes, int keepdims);
 lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b);
+
+/* Do what a filled record of the front says without launching it, if that can be done at once.  Not 0: it is done, and if the
+ * result, argument 0, is new the front's `collect` may ask for a collection.  0: it has to be launched.  For kinds of
+ * lgt_kind_builtin that only read their other arguments, write nothing if they fail, and have little to do here: while the
+ * script looks at values all the time, a task would take longer.  It is launched where the script has launched something since
+ * it looked at elements, so that loops which do not wait have the same launches in every turn, where it might fail, and where
+ * lgt_element_put does not write, either. */
+int lgt_launch_at_once(lgt_runtime *rt, const lgt_launch *launch);
 
 /* So many new arrays and views can be had.  LGT_NO_MEMORY: too many are alive, or dead but not given back. */
 lgt_status lgt_array_reserve(lgt_runtime *rt, int count);

@@ -186,6 +186,71 @@ check.case("products with vectors, of every type and shape", function()
   check.equal(np.ones(2, 0):dot(np.zeros(0)):totable(), { 0, 0 })
 end)
 
+local function reduced(r, a, axes, keepdims)
+  return C.lgt_launch_reduced(rt, r.fast, a.id, axes, keepdims and 1 or 0)
+end
+
+check.case("reductions, of every type and shape, over all axes and over each", function()
+  local REDUCTIONS = { "sum", "prod", "max", "min", "mean", "count_nonzero", "any", "all", "std" }
+  for _, dtype in ipairs(DTYPES) do
+    local x = operands(dtype)[1]
+    for _, a in ipairs { x, x:reshape(2, 3), x:reshape(3, 2).T, x[2] } do
+      for _, name in ipairs(REDUCTIONS) do
+        local what = ("%s of %s %s"):format(name, dtype, tostring(a.shape))
+        alike(what, function() return np.asarray(np[name](a)) end)
+        for axis = 1, a.ndim do
+          alike(what .. " along " .. axis, np[name], a, axis)
+          alike(what .. " along the last but " .. axis, np[name], a, -axis)
+          alike(what .. " that keeps " .. axis, np[name], a, axis, { keepdims = true })
+        end
+      end
+    end
+  end
+  local launched = 0
+  for i, a in ipairs(views()) do
+    for axes = 1, 2 ^ a.ndim - 1 do
+      local set = {}
+      for d = 1, a.ndim do
+        if math.floor(axes / 2 ^ (d - 1)) % 2 == 1 then set[#set + 1] = d end
+      end
+      for _, keep in ipairs { false, true } do
+        local what = ("view %d over {%s}, %s"):format(i, table.concat(set, ","), tostring(keep))
+        local wanted = alike(what, np.sum, a, set, { keepdims = keep })
+        local id = reduced(reduce.SUM, a, axes, keep)
+        check.equal(id ~= 0, a.size > 0) -- what has no elements may have to be refused
+        if id ~= 0 then
+          same(lgt.wrap_launched(id), wanted, what .. " in C")
+          launched = launched + 1
+        end
+      end
+    end
+  end
+  check.that(launched > 100, launched)
+end)
+
+check.case("reductions that C leaves to the library", function()
+  for _ = 1, 2 do
+    check.equal(np.sum(np.zeros(0, 3), 1):totable(), { 0, 0, 0 })
+    check.refuses("has no elements", function() np.max(np.zeros(0, 3), 1) end)
+    check.equal(np.max(np.zeros(3, 0), 1):totable(), {})
+    check.equal(tostring(np.mean(np.zeros(0, 3), 1)), "[nan nan nan]")
+    check.equal(np.mean(np.zeros(0, 3), 2):totable(), {})
+    check.refuses("sum: axis 3", function() np.sum(np.ones(2, 3), 3) end)
+    check.refuses("sum: axis = 0: axes count from 1", function() np.sum(np.ones(2, 3), 0) end)
+    check.equal(np.sum(np.full({ 3 }, 2000, { dtype = "float16" })):item(), 6000)
+    local gone = np.ones(3)
+    gone:free()
+    check.refuses("sum: the array was released", function() np.sum(gone) end)
+    check.refuses("mean: the array was released", function() np.mean(gone, 1) end)
+  end
+  check.equal(reduced(reduce.SUM, np.ones(3, { dtype = "float16" }), 63), 0) -- rounded at the end
+  check.equal(np.prod(np.full({ 5 }, 3)):item(), 243)
+  lgt.options { reproducible = true }
+  check.equal(np.prod(np.full({ 5 }, 3)):item(), 243)
+  check.equal(np.sum(np.full({ 5 }, 0.1)):item(), 0.5)
+  lgt.options { reproducible = false }
+end)
+
 -- f launches in C, and does not once something is in its way.
 local function refused(f, in_the_way)
   lgt.fence()
@@ -203,7 +268,7 @@ end
 check.case("nothing is launched where something is to be done first", function()
   local x, y = np.arange(5) * 0.5, np.arange(5) + 0.5
   local rows = np.ones(3, 5)
-  check_twice("learnt", function() return np.sqrt(x + y) + (2 + (x + 2)) + x:dot(y) + rows:dot(x)[1] end)
+  check_twice("learnt", function() return np.sqrt(x + y) + (2 + (x + 2)) + x:dot(y) + rows:dot(x)[1] + rows:sum() end)
   local ways = {
     function() return C.lgt_launch_pair(rt, ufunc.all.add.fast, x.id, y.id) end,
     function() return C.lgt_launch_single(rt, ufunc.all.sqrt.fast, x.id) end,
@@ -211,6 +276,8 @@ check.case("nothing is launched where something is to be done first", function()
     function() return C.lgt_launch_after(rt, ufunc.all.add.fast, 2, x.id) end,
     function() return C.lgt_launch_product(rt, reduce.DOT.fast, rows.id, x.id) end,
     function() return C.lgt_launch_product(rt, reduce.DOT.fast, x.id, y.id) end,
+    function() return reduced(reduce.SUM, x, 63) end,
+    function() return reduced(reduce.SUM, rows, 1, true) end,
   }
   for _, way in ipairs(ways) do
     refused(way, function(again) -- lines are asked for
@@ -240,6 +307,7 @@ check.case("nothing is launched where something is to be done first", function()
   check.equal(C.lgt_launch_before(rt, ufunc.all.add.fast, large.id, 1), 0)
   check.equal(C.lgt_launch_after(rt, ufunc.all.add.fast, 1, large.id), 0)
   check.equal(C.lgt_launch_product(rt, reduce.DOT.fast, large.id, large.id), 0)
+  check.equal(reduced(reduce.SUM, large, 63), 0)
   check.equal(C.lgt_launch_product(rt, reduce.DOT.fast, big.id, np.ones(600000).id), 0)
 end)
 
@@ -299,7 +367,8 @@ check.case("what is computed from what has failed fails at its line", function()
   local x = np.arange(3) * 1.0
   for _ = 1, 3 do
     local bad, at = np.linalg.solve(np.zeros(3, 3), x), line()
-    local results = { bad + x, bad * 2, 2 - bad, -bad, x:dot(bad), np.outer(x, bad):dot(x) }
+    local results = { bad + x, bad * 2, 2 - bad, -bad, x:dot(bad), np.outer(x, bad):dot(x), bad:sum(),
+                      np.outer(x, bad):max(1) }
     local fine = x + 1
     for k, result in ipairs(results) do
       local ok, why = pcall(function() return result:totable() end)
@@ -309,6 +378,105 @@ check.case("what is computed from what has failed fails at its line", function()
     check.equal(fine:totable(), { 1, 2, 3 })
     pcall(lgt.fence)
   end
+end)
+
+-- How many launches f takes where the script has just looked at elements, and what it gives.
+local function counted(f, ...)
+  np.ones(1)(1)
+  local launches = lgt.stats().launches
+  local result = f(...)
+  lgt.flush()
+  return lgt.stats().launches - launches, result
+end
+
+local AT_ONCE = C.lgt_domains(rt) == 1 and #lgt.devices() == 0 and front.all_lines == 0
+
+check.case("few elements are picked and placed at once where nothing is to be waited for", function()
+  local x, rows, few = np.arange(100) * 0.5, np.arange(24):reshape(4, 6), np.array({ 7, -1, 7 }, "int64")
+  local pairs_of = { np.array({ 1, 4 }, "int64"), np.array({ 2, -6 }, "int64") }
+  local ways = {
+    function() return x[few] end,
+    function() return rows[{ few[{ { 2, 2 } }], {} }] end,
+    function() return rows[pairs_of] end,
+    function() return rows.T[{ {}, pairs_of[1] }] end,
+    function() return np.take(x, pairs_of[1], { base = 0 }) end,
+    function() return (np.arange(9) * 1.0)["::-2"][pairs_of[1]] end,
+    function()
+      local y = x:copy()
+      lgt.fence()
+      y[few] = 3
+      y[few] = np.arange(3)
+      rows.copy(rows)[pairs_of] = -1
+      np.add.at(y, few, 0.25)
+      return y
+    end,
+  }
+  for i, way in ipairs(ways) do
+    local wanted = by_steps(way)
+    for _ = 1, 3 do
+      lgt.fence()
+      same(way(), wanted, "way " .. i)
+      local sum = way() + 1
+      same(sum, wanted + 1, "way " .. i .. ", among others")
+    end
+  end
+  local y = x:copy()
+  y[few] = 2 -- from here on it has memory of its own
+  lgt.fence()
+  for _ = 1, 2 do
+    check.equal((counted(function() return x[few] end)), AT_ONCE and 0 or 1)
+    check.equal((counted(function() y[few] = 1 end)), AT_ONCE and 0 or 1)
+    check.equal((counted(function() return x[few] + 1 end)), AT_ONCE and 1 or 2)
+    check.equal((counted(function() return (x + 1)[few] end)), 2) -- what is to be launched first
+  end
+end)
+
+check.case("what is placed at once is seen by nobody who should not", function()
+  local few = np.array({ 2 }, "int64")
+  for _ = 1, 3 do
+    local x = np.arange(4) * 1.0
+    local y, z, view = x + 1, x:copy(), x["2:3"]
+    local sum = np.sum(y):item() -- y itself may not be stored
+    x[few] = 50
+    check.equal({ sum, y(2), z(2), view(1), x(2) }, { 10, 2, 1, 50, 50 })
+    z[few] = 7
+    check.equal({ z(2), x(2) }, { 7, 50 })
+    local mine = x[few]
+    x[few] = 8
+    check.equal({ mine(1), x[few](1) }, { 50, 8 })
+  end
+end)
+
+check.case("positions that are wrong, and what has failed, at their lines", function()
+  local x, few, wrong = np.arange(4) * 1.0, np.array({ 2 }, "int64"), np.array({ 2, 9 }, "int64")
+  for _ = 1, 3 do
+    lgt.fence()
+    local _, at = x(1), line() + 1
+    local picked = x[wrong]
+    local ok, why = pcall(function() return picked:totable() end)
+    check.that(not ok and why:find("position 9 of axis 1", 1, true) and why:find(":" .. at .. "%)$"), tostring(why))
+    local y = x:copy()
+    lgt.fence()
+    at = y(1) + line() + 1
+    y[wrong] = 5
+    ok, why = pcall(function() return y:totable() end)
+    check.that(not ok and why:find(":" .. at .. "%)$"), tostring(why))
+    local bad = np.linalg.solve(np.zeros(3, 3), np.ones(3))
+    pcall(lgt.fence)
+    check.equal(x(1), 0)
+    check.that(not pcall(function() return bad[few]:totable() end))
+    check.equal(x[few]:totable(), { 1 })
+  end
+end)
+
+check.case("a loop that picks and waits keeps no more memory", function()
+  local x, few = np.arange(100) * 1.0, np.array({ 3, 4 }, "int64")
+  local most, begin = 0, lgt.stats().live_stores
+  for k = 1, AT_ONCE and 60000 or 2000 do
+    if x[few](2) ~= 3 then error("a wrong element") end
+    if k % 1000 == 0 then most = math.max(most, lgt.stats().live_stores - begin) end
+  end
+  check.that(most < 45000, most)
 end)
 
 check.case("a loop that is recorded, by the runtime and by name", function()

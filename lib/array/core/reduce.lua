@@ -15,6 +15,7 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local slot, fresh, commit, wrap, line_for = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line_for
+local wrap_launched = lgt.wrap_launched
 local C, rt = lgt.C, lgt.rt
 local istype, type, lshift = ffi.istype, type, require("bit").lshift
 local new_table = require "table.new"
@@ -66,6 +67,7 @@ local function learn(r, a)
   core.layout_of(a, r.name)
   local rule = make_rule(r, { a })
   r.single[type_of(a)] = rule
+  if not rule.half then ufunc.teach(r, rule, "single", type_of(a)) end
   return rule
 end
 jit.off(learn)
@@ -182,13 +184,19 @@ local function needs_halves(a)
   return category == 3 or category == 2 and lgt.reproducible()
 end
 
+local function launch_along(r, a, axis, axes, keepdims)
+  local rule = r.single[type_of(a)] or learn(r, a)
+  if not r.has_identity and layouts[handles[a.id].layout].size == 0 then check_elements(r, a, axis) end
+  return (launch(rule, axes, keepdims, a))
+end
+
 -- Reduce over an axis, several (a table), or all (nil).
 local function along(r, a, axis, keepdims)
   if r.operator == "prod" and needs_halves(a) then return product_by_halves(a, axis, keepdims) end
-  local rule = r.single[type_of(a)] or learn(r, a)
-  local l = layouts[handles[a.id].layout]
-  if not r.has_identity and l.size == 0 then check_elements(r, a, axis) end
-  return launch(rule, axes_of(axis, l.ndim, r.name), keepdims, a)
+  local axes = axes_of(axis, layouts[handles[a.id].layout].ndim, r.name)
+  local id = C.lgt_launch_reduced(rt, r.fast, a.id, axes, keepdims and 1 or 0)
+  if id ~= 0 then return (wrap_launched(id)) end
+  return (launch_along(r, a, axis, axes, keepdims))
 end
 
 -- The result itself, or written into the array given as out=.
@@ -236,8 +244,13 @@ local function call_with(r, a, axis, options)
   return give(result, options.out, r.name)
 end
 
+-- Is there an array in use, an axis or none, and nothing else?
+local function is_plain(who, a, axis, options)
+  return options == nil and istype(Array, a) and (axis == nil or type(axis) == "number") and core.layout_of(a, who) ~= 0
+end
+
 local function call(r, a, axis, options)
-  if axis == nil and options == nil and istype(Array, a) then return along(r, a) end
+  if is_plain(r.name, a, axis, options) then return (along(r, a, axis)) end
   local keepdims = false
   axis, options = core.split_options(axis, options, r.name)
   if options ~= nil then
@@ -292,6 +305,7 @@ for name, operator in pairs { bitwise_and = "and", bitwise_or = "or", bitwise_xo
 end
 -- Comparing booleans with a number would make integers of them.
 local function truth(x) return x.dtype == dtypes.BOOL and x or x:ne(0) end
+reduce.SUM = SUM
 local XOR = new("logical_xor", "xor", truth, { combine = "logical_xor" })
 local ANY = new("any", "or", truth)
 local ALL = new("all", "and", truth)
@@ -351,15 +365,8 @@ function np.any(a, axis, options, surplus) return answer(ANY, a, axis, options, 
 function np.all(a, axis, options, surplus) return answer(ALL, a, axis, options, surplus) end
 function np.count_nonzero(a, axis, options, surplus) return answer(COUNT, a, axis, options, surplus) end
 
--- How many elements one result stands for.
-local function count_along(a, axis)
-  local shape, n = core.shape_of(a), 1
-  local set = core.check_axes(axis, #shape, "mean")
-  for d = 1, #shape do
-    if set[d] then n = n * shape[d] end
-  end
-  return n
-end
+-- How many elements of an array each element of a reduction of it stands for.
+local function count_each(a, reduced) return core.size_of(a) / math.max(1, core.size_of(reduced)) end
 
 local function split_options(axis, options, known, who)
   axis, options = core.split_options(axis, options, who)
@@ -386,12 +393,18 @@ local function restore_half(result, a)
   return core.dtype_of(a) == dtypes.FLOAT16 and np.astype(result, "float16") or result
 end
 
+local function mean_along(a, axis, keepdims)
+  local sums = along(SUM_FOR_MEAN, a, axis, keepdims)
+  return sums / count_each(a, sums)
+end
+
 ---@param a lgt_array
 ---@param axis integer|integer[]|nil all axes if nil
 ---@param options {axis: any, dtype: string?, keepdims: boolean?, where: lgt_array?, out: lgt_array?}?
 ---@return lgt_array
 function np.mean(a, axis, options, surplus)
   core.check_behind(surplus, "mean")
+  if is_plain("mean", a, axis, options) then return (restore_half(mean_along(a, axis), a)) end
   axis, options = split_options(axis, options, all_options, "mean")
   local own = type(a) == "table" and core.foreign("mean", a)
   if own then return own(a, axis, options) end
@@ -404,7 +417,7 @@ function np.mean(a, axis, options, surplus)
     local count = along(COUNT, np.broadcast_to(options.where, core.shape_of(a)), axis, options.keepdims)
     result = along(SUM_FOR_MEAN, np.where(options.where, a, 0), axis, options.keepdims) / count
   else
-    result = along(SUM_FOR_MEAN, a, axis, options.keepdims) / count_along(a, axis)
+    result = mean_along(a, axis, options.keepdims)
   end
   return give(restore_half(result, a), options.out, "mean")
 end
@@ -427,9 +440,9 @@ function np.var(a, axis, options, surplus)
   axis, options = split_options(axis, options, variance_options, "var")
   if options.dtype then a = np.astype(a, options.dtype) end
   if options.where ~= nil then return give(restore_half(masked_variance(a, axis, options), a), options.out, "var") end
-  local n = count_along(a, axis)
-  local mean = along(SUM_FOR_MEAN, a, axis, true) / n
+  local mean = mean_along(a, axis, true)
   local squares = reduce.along_with(SQUARED_DEVIATION, a, mean, axis, options.keepdims)
+  local n = count_each(a, squares)
   return give(restore_half(squares / (n - (options.ddof or 0)), a), options.out, "var")
 end
 

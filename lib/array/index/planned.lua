@@ -18,6 +18,7 @@ local clear = require "table.clear"
 local planned = {}
 
 local WHOLE = native.whole
+local FEW_BYTES = 2 ^ 12 -- that are picked while a task would begin
 
 local take_entry -- keys.lua's: the layout, and the next axis, after an entry that is a position or a range
 function planned.bind(f) take_entry = f end
@@ -65,6 +66,7 @@ local function make(layout, code, first, second)
   plan.at2 = second ~= 0 and lgt.broadcast(second, common) or 0
   plan.gather = picks.gather_kind(before, #common, #axes, #shape, 1)
   plan.gather_from_0 = picks.gather_kind(before, #common, #axes, #shape, 0)
+  plan.few = #shape > 0 and core.product(shape) * dtypes.size[layouts[layout].dtype] <= FEW_BYTES
   plan.scatter = native.kind("scatter", "mr" .. ("r"):rep(#axes), "")
   plan.scatter_number = native.kind("scatter_number", "m" .. ("r"):rep(#axes), "")
   child(child(child(plans, layout + 0.5), code + 0.5), first + 0.5)[second + 0.5] = plan
@@ -164,7 +166,8 @@ local function release(a, view)
   if view ~= a.id then C.lgt_array_free(rt, view) end
 end
 
--- Arguments `from` and after it are the positions, which count from `base`, and the parameters that all have; launches.
+-- Arguments `from` and after it are the positions, which count from `base`, and the parameters that all have; launches,
+-- or does what is little at once, where nothing stands in the way.
 local function finish(l, plan, from, first, second, depth, base, operation)
   l.nargs = from + plan.count
   l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = depth, base, operation, plan.numbers
@@ -172,7 +175,10 @@ local function finish(l, plan, from, first, second, depth, base, operation)
   local at2 = second and through(second, plan.at2) or 0
   l.arg[from] = at
   if second then l.arg[from + 1] = at2 end
-  commit()
+  if not plan.few or C.lgt_launch_at_once(rt, l) == 0 then
+    l.line = lgt.line() -- positions may be wrong
+    commit()
+  end
   release(first, at)
   if second then release(second, at2) end
 end
@@ -180,15 +186,16 @@ end
 -- A copy of what is picked by positions that count from `base` (1), or from 0.
 ---@return lgt_array
 function planned.gather(a, plan, first, second, base)
-  local line = lgt.line() -- positions may be wrong
   local l = slot()
   local id, view = fresh(plan.result), through(a, plan.view)
   base = base or 1
-  l.kind, l.line, l.nparams = base == 1 and plan.gather or plan.gather_from_0, line, 4
+  l.kind, l.nparams = base == 1 and plan.gather or plan.gather_from_0, 4
   l.arg[0], l.arg[1] = id, view
   finish(l, plan, 2, first, second, plan.before, base, 0)
   release(a, view)
-  return (wrap(id))
+  local picked = wrap(id)
+  if front.collect ~= 0 then lgt.go_on(0) end
+  return picked
 end
 
 -- Do two arrays show elements of one store?  One that has none yet has no views.
@@ -229,10 +236,10 @@ function planned.scatter(a, plan, first, second, value, operation)
     values = plan.values[layout + 0.5] or layout_of_values(plan, layout)
     if not values then return false end
   end
-  local line, depth, whole = lgt.line(), plan.before > 0 and plan.before or 1, plan.front or front_of(plan)
+  local depth, whole = plan.before > 0 and plan.before or 1, plan.front or front_of(plan)
   local l = slot()
   local target = through(a, whole)
-  l.line, l.nparams, l.param[4].f = line, 5, 0
+  l.nparams, l.param[4].f = 5, 0
   l.arg[0] = target
   if single then
     l.kind, l.param[4].f = plan.scatter_number, value

@@ -180,6 +180,14 @@ __attribute__((always_inline)) static inline int64_t move_line(const pairing *p,
       i += WORD;
       continue;
     }
+    if (!write && dense && i + WORD <= n && left - moved >= WORD) {
+      for (int k = 0; k < WORD; k++) { /* each is overwritten by the next one unless it was picked */
+        memcpy(list + moved * size, element + k * size, (size_t)size);
+        moved += (int64_t)(word >> (8 * k) & 1);
+      }
+      i += WORD;
+      continue;
+    }
     for (int64_t past = i + WORD < n ? i + WORD : n; i < past && moved < left; i++) {
       place = list + moved * size;
       element = data + i * step;
@@ -215,23 +223,24 @@ static int64_t move_blocks(const pairing *p, const uint8_t *mask, char *data, ch
   return moved;
 }
 
-/* All n blocks that are picked, to or from `list`. */
-static void move(const pairing *p, char *list, int64_t n, bool write) {
-  int64_t index[LGT_MAX_DIM] = {0}, at[2] = {0};
+/* What is picked, n blocks at most, to or from `list`; how many blocks that are. */
+static int64_t move(const pairing *p, char *list, int64_t n, bool write) {
+  int64_t index[LGT_MAX_DIM] = {0}, at[2] = {0}, left = n;
   do {
     const uint8_t *mask = p->mask + at[MASK];
     char *data = p->data + at[DATA];
-    int64_t moved = p->scattered              ? move_blocks(p, mask, data, list, n, write)
-                    : p->block == 8 && write  ? move_line(p, mask, data, list, n, 8, true)
-                    : p->block == 8           ? move_line(p, mask, data, list, n, 8, false)
-                    : p->block == 16 && write ? move_line(p, mask, data, list, n, 16, true)
-                    : p->block == 16          ? move_line(p, mask, data, list, n, 16, false)
-                    : p->block == 4 && write  ? move_line(p, mask, data, list, n, 4, true)
-                    : p->block == 4           ? move_line(p, mask, data, list, n, 4, false)
-                                              : move_blocks(p, mask, data, list, n, write);
+    int64_t moved = p->scattered              ? move_blocks(p, mask, data, list, left, write)
+                    : p->block == 8 && write  ? move_line(p, mask, data, list, left, 8, true)
+                    : p->block == 8           ? move_line(p, mask, data, list, left, 8, false)
+                    : p->block == 16 && write ? move_line(p, mask, data, list, left, 16, true)
+                    : p->block == 16          ? move_line(p, mask, data, list, left, 16, false)
+                    : p->block == 4 && write  ? move_line(p, mask, data, list, left, 4, true)
+                    : p->block == 4           ? move_line(p, mask, data, list, left, 4, false)
+                                              : move_blocks(p, mask, data, list, left, write);
     list += moved * p->block;
-    n -= moved;
-  } while (n > 0 && next_line(p, index, at));
+    left -= moved;
+  } while (left > 0 && next_line(p, index, at));
+  return n - left;
 }
 
 /* The positions, from 1, of what is true in one line, of which `left` elements are. */
@@ -241,7 +250,16 @@ static void list_line(const uint8_t *mask, int64_t step, int64_t first, int64_t 
   if (step == 1 && lgt_isa_current() == LGT_ISA_AVX512)
     i = pack_positions(mask, first + 1, n, list, left, &moved);
   while (i < n && moved < left) {
-    if (step == 1 && i + WORD <= n && word_at(mask + i) == 0) {
+    uint64_t word = step == 1 && i + WORD <= n ? word_at(mask + i) : 2;
+    if (word == 0) {
+      i += WORD;
+      continue;
+    }
+    if (word != 2 && left - moved >= WORD) {
+      for (int k = 0; k < WORD; k++) {
+        list[moved] = first + i + k + 1;
+        moved += (int64_t)(word >> (8 * k) & 1);
+      }
       i += WORD;
       continue;
     }
@@ -357,12 +375,15 @@ static lgt_status mask_place(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return move_rows(&tiles[1], &tiles[0], &tiles[2], &tiles[3], cut_of(params), lo, hi, true);
 }
 
+static bool has_elements(const lgt_tile *mask, int64_t rows) {
+  for (int d = 1; d < mask->ndim; d++)
+    if (mask->extent[d] <= 0) return false;
+  return rows > 0;
+}
+
 int64_t lgt_select_pick(const lgt_tile *list, const lgt_tile *mask, const lgt_tile *data) {
-  int64_t n = count_rows(mask, 0, mask->extent[0]);
-  if (!n) return 0;
   pairing p = rows_of(mask, data, 0, mask->extent[0]);
-  move(&p, list->data, n, false);
-  return n;
+  return has_elements(mask, mask->extent[0]) ? move(&p, list->data, list->extent[0], false) : 0;
 }
 
 static lgt_status mask_pick(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -396,12 +417,6 @@ static int64_t list_rows(const lgt_tile *mask, const lgt_tile *lists, int64_t fo
     found += n;
   } while (lgt_index_next(last, extent, index, 1, &at, &stride));
   return found;
-}
-
-static bool has_elements(const lgt_tile *mask, int64_t rows) {
-  for (int d = 1; d < mask->ndim; d++)
-    if (mask->extent[d] <= 0) return false;
-  return rows > 0;
 }
 
 static lgt_status mask_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,

@@ -4,8 +4,8 @@
 
 #include "lgt.h"
 
-/* What the mask picks from `data`, whose first dimensions it has, to the beginning of `list`, which has room for all of
- * it; how many elements of the mask are true. */
+/* What the mask picks from `data`, whose first dimensions it has, to the beginning of `list`, which has room for as many as
+ * the mask has elements; how many of these are true. */
 int64_t lgt_select_pick(const lgt_tile *list, const lgt_tile *mask, const lgt_tile *data);
 /* The positions, from 1, of what is true in the mask, to the beginning of a list for each of its dimensions; how
  * many. */

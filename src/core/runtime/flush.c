@@ -535,6 +535,7 @@ static void rewrite_calls(lgt_runtime *rt, int count) {
 
 void lgt_runtime_take(lgt_runtime *rt) {
   int count = rt->window.count;
+  if (rt->front.count) rt->looked = false;
   rt->launches += rt->front.count;
   while (rt->front.count) {
     uint32_t line;
@@ -660,8 +661,7 @@ lgt_status lgt_flush(lgt_runtime *rt) {
   return status;
 }
 
-lgt_status lgt_runtime_settle(lgt_runtime *rt) {
-  rt->waits++;
+static lgt_status settle(lgt_runtime *rt) {
   if (lgt_runtime_idle(rt)) return tidy(rt), LGT_OK;
   /* A flush that was interrupted by a request to collect goes on first. */
   lgt_status status = flush_step(rt, false);
@@ -669,5 +669,12 @@ lgt_status lgt_runtime_settle(lgt_runtime *rt) {
     rt->flush.active = false;
     status = flush_step(rt, false);
   }
+  return status;
+}
+
+lgt_status lgt_runtime_settle(lgt_runtime *rt) {
+  rt->waits++;
+  lgt_status status = settle(rt);
+  rt->looked = true;
   return status;
 }

@@ -5,8 +5,10 @@
  * spill slot twice, keeps what it knows of each launch until the trace of a loop ends, and does not compile a loop in
  * which that is too much; and its interpreter takes longer for each of these steps than they take here.
  */
+#include "memory/pool.h"
 #include "model/result.h"
 #include "runtime/handles.h"
+#include "runtime/look.h"
 
 /* Ids that a binding wants to remain (SPARE of lgt.lua), and those that are taken here. */
 enum { SPARE = 16 + 2 };
@@ -80,15 +82,11 @@ lgt_id lgt_launch_after(lgt_runtime *rt, const lgt_rules *rules, double number, 
   return layout ? elementwise(rt, rules->after[at(rt, layout)->type], a, 0, &number) : 0;
 }
 
-lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b) {
-  uint32_t first = layout_of(rt, a), second = layout_of(rt, b), view;
-  if (!first || !second || !ready(rt)) return 0;
-  const lgt_layout *la = at(rt, first), *lb = at(rt, second);
-  lgt_rule rule = rules->pair[la->type][lb->type];
-  if (!rule.kind || la->ndim == 0 || lb->ndim != 1 || la->shape[la->ndim - 1] != lb->shape[0]) return 0;
-  if (large(la) || large(lb)) return 0;
-  uint32_t layout =
-      lgt_result_reduced(&rt->stores, rule.dtype, first, second, 1u << (la->ndim - 1), false, &view);
+/* The sum, or another reduction, of what two arrays, or one twice, give along `axes`; both have layouts. */
+static lgt_id reduction(lgt_runtime *rt, lgt_rule rule, lgt_id a, lgt_id b, unsigned axes, bool keepdims) {
+  uint32_t first = layout_of(rt, a), second = b ? layout_of(rt, b) : first, view;
+  if (!rule.kind || !ready(rt) || large(at(rt, first)) || large(at(rt, second))) return 0;
+  uint32_t layout = lgt_result_reduced(&rt->stores, rule.dtype, first, second, axes, keepdims, &view);
   if (!layout) return 0;
   lgt_launch *launch = begin(rt, rule, layout);
   lgt_id id = launch->arg[0], target = view == layout ? id : lgt_layout_view(rt, id, view);
@@ -96,11 +94,52 @@ lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt
     lgt_handle_drop(rt, id);
     return 0;
   }
-  launch->nargs = 3;
+  launch->nargs = b ? 3 : 2;
   launch->arg[0] = target;
   launch->arg[1] = a;
-  launch->arg[2] = b;
+  if (b) launch->arg[2] = b;
   rt->front.count++;
   if (target != id) lgt_handle_drop(rt, target);
   return id;
+}
+
+lgt_id lgt_launch_reduced(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, unsigned axes, int keepdims) {
+  uint32_t layout = layout_of(rt, a);
+  if (!layout || at(rt, layout)->size == 0) return 0;
+  return reduction(rt, rules->single[at(rt, layout)->type], a, 0, axes, keepdims);
+}
+
+lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b) {
+  uint32_t first = layout_of(rt, a), second = layout_of(rt, b);
+  if (!first || !second) return 0;
+  const lgt_layout *la = at(rt, first), *lb = at(rt, second);
+  if (la->ndim == 0 || lb->ndim != 1 || la->shape[la->ndim - 1] != lb->shape[0]) return 0;
+  return reduction(rt, rules->pair[la->type][lb->type], a, b, 1u << (la->ndim - 1), false);
+}
+
+/* The elements of an array that nobody works on; false: somebody does, or has yet to, or they have failed. */
+static bool elements_of(lgt_runtime *rt, lgt_id array, bool writes, lgt_tile *tile) {
+  lgt_store *store;
+  if (lgt_handle_store(rt, array, &store)) return false;
+  const lgt_instance *inst = lgt_look_there(rt, store);
+  if (!inst || (writes && (inst->owners != 1 || inst->pins))) return false;
+  if (writes) store->written = true;
+  lgt_look_locate(at(rt, layout_of(rt, array)), inst, tile);
+  return true;
+}
+
+int lgt_launch_at_once(lgt_runtime *rt, const lgt_launch *launch) {
+  const lgt_kind *kind = rt->kinds.kind[launch->kind];
+  lgt_id result = launch->arg[0];
+  lgt_tile tile[LGT_MAX_ARGS];
+  bool fresh = !rt->stores.handle[result].store;
+  if (!rt->looked || !lgt_runtime_idle(rt) || rt->front.all_lines || rt->tracer.manual.now) return 0;
+  if (!kind->own || fresh == !!(kind->privilege[0] & LGT_PRIV_READ)) return 0;
+  for (int a = fresh; a < kind->nargs; a++)
+    if (!elements_of(rt, launch->arg[a], a == 0, &tile[a])) return 0;
+  if ((fresh && lgt_look_new(rt, result, &tile[0])) || tile[0].ndim == 0) return 0;
+  lgt_scratch_serve(rt->map.pool);
+  if (kind->own(tile, kind->nargs, launch->param, 0, tile[0].extent[0])) return 0;
+  if (fresh) lgt_runtime_relieve(rt);
+  return 1;
 }

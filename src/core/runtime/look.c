@@ -178,12 +178,44 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
   return status;
 }
 
+/* Has the instance all of the root? */
+static bool has_all(const lgt_layout *layout, const lgt_instance *inst) {
+  bool all = true;
+  for (int d = 0; d < layout->root_ndim; d++)
+    all &= inst->rect.lo[d] == 0 && inst->rect.hi[d] == layout->root_shape[d];
+  return all;
+}
+
 void lgt_look_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
+  if (has_all(layout, inst)) {
+    *tile = (lgt_tile){
+        .data = inst->data + layout->offset * inst->elem, .ndim = layout->ndim, .dtype = layout->dtype};
+    for (int d = 0; d < layout->ndim; d++) {
+      tile->extent[d] = layout->shape[d];
+      tile->stride[d] = layout->stride[d] * inst->elem;
+    }
+    return;
+  }
   lgt_alignment align;
   lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
   memset(&align, 0, sizeof align);
   for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
   lgt_instance_tile(layout, &align, &view, inst, tile, NULL);
+}
+
+lgt_status lgt_look_new(lgt_runtime *rt, lgt_id array, lgt_tile *tile) {
+  lgt_store *store;
+  lgt_status status = lgt_handle_store(rt, array, &store);
+  if (status) return status;
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
+  lgt_instance *inst = replica ? lgt_instance_new(&rt->map, 0, root, &all) : NULL;
+  if (!inst) return LGT_NO_MEMORY;
+  lgt_replica_set(&rt->map, replica, inst);
+  store->written = true;
+  lgt_look_locate(root, inst, tile);
+  return LGT_OK;
 }
 
 static lgt_status look_at_all(lgt_runtime *rt, lgt_id array, lgt_look access, lgt_tile *tile,

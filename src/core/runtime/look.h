@@ -21,6 +21,8 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
 lgt_status lgt_look_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
 /* The same for a caller that can do without, and does not tell the script what has failed. */
 lgt_status lgt_look_try(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
+/* Memory for a new array of a dense layout, all of which the caller writes before anybody looks.  With one domain. */
+lgt_status lgt_look_new(lgt_runtime *rt, lgt_id array, lgt_tile *tile);
 /* Where a view's elements are within an instance that has all of them. */
 void lgt_look_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile);
 

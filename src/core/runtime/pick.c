@@ -14,24 +14,16 @@
 /* A new array, and where its elements are to be written. */
 typedef struct list {
   lgt_id array;
-  lgt_instance *inst; /* ref */
   lgt_tile tile;
 } list;
 
 static lgt_status list_new(lgt_runtime *rt, uint32_t room, list *out) {
-  const lgt_layout *layout;
   *out = (list){.array = lgt_layout_array(rt, room)};
-  if (!out->array) return LGT_NO_MEMORY;
-  lgt_status status = lgt_look_part(rt, out->array, NULL, LGT_LOOK_WRITE, &layout, &out->inst);
-  if (!status) lgt_look_locate(layout, out->inst, &out->tile);
-  else out->inst = NULL;
-  return status;
+  return out->array ? lgt_look_new(rt, out->array, &out->tile) : LGT_NO_MEMORY;
 }
 
-/* It has been written, unless `status` says why not: it shows only the first n rows of what it has. */
-static lgt_status list_end(lgt_runtime *rt, list *of, int64_t n, lgt_status status) {
-  lgt_instance_release(&rt->map, of->inst);
-  if (status) return status;
+/* It has been written: it shows only the first n rows of what it has. */
+static lgt_status list_end(lgt_runtime *rt, list *of, int64_t n) {
   lgt_handle *handle = &rt->stores.handle[of->array];
   uint32_t layout = lgt_layout_slice(rt, handle->layout, 0, 0, n, 1);
   if (layout) handle->layout = layout;
@@ -48,7 +40,7 @@ lgt_id lgt_mask_pick(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id array) 
   if (status) goto release_mask;
   status = list_new(rt, room, &picked);
   if (!status) n = lgt_select_pick(&picked.tile, &by, &from);
-  status = list_end(rt, &picked, n, status);
+  if (!status) status = list_end(rt, &picked, n);
   lgt_instance_release(&rt->map, from_inst);
 release_mask:
   lgt_instance_release(&rt->map, by_inst);
@@ -70,7 +62,7 @@ lgt_status lgt_mask_list(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id *li
     tile[d] = made[d].tile;
   }
   if (!status) n = lgt_select_list(tile, &by);
-  for (int d = 0; d < by.ndim; d++) status = list_end(rt, &made[d], n, status);
+  for (int d = 0; d < by.ndim && !status; d++) status = list_end(rt, &made[d], n);
   for (int d = 0; d < by.ndim; d++) {
     lists[d] = made[d].array;
     if (status) lgt_handle_drop(rt, lists[d]);

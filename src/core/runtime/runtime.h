@@ -77,6 +77,7 @@ struct lgt_runtime {
 
   char **line; /* owned texts by number; 0 is unused */
   int nline, line_room;
+  bool looked;              /* the script has looked at elements, and launched nothing since */
   int asked;                /* what the caller was asked to collect; 0: nothing */
   int64_t pressure;         /* bytes of what may be dead for which the caller is asked to collect */
   int64_t stores_collected; /* stores that were alive after the last collection, or fewer since */
