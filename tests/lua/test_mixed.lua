@@ -535,6 +535,23 @@ check.case("rows that lie apart", function()
   for i = 1, n, 7 do check.equal(x[i]:totable(), wanted[i]) end
 end)
 
+-- A row beside a tile comes into its memory although recipes refer to that: they read what is there.
+check.case("rows come to what recipes read", function()
+  local n, m = 400, 30
+  local function turn()
+    local x = {}
+    for k = 1, 4 do x[k] = np.arange(n * m):reshape(n, m) * k end
+    lgt.flush()
+    for k = 1, 4 do check.equal((x[k]["2:, :"] - x[k][":-2, :"]):sum():item(), k * m * m * (n - 1)) end
+    for k = 1, 4 do check.equal((x[k]["3:, :"] - x[k][":-3, :"]):sum():item(), 2 * k * m * m * (n - 2)) end
+    collectgarbage()
+    collectgarbage()
+  end
+  copied(4, turn)
+  local count = copied(8, turn)
+  check.that(lgt.size() > 1 or count < 4 * n * m * 8, count)
+end)
+
 -- Elements that lie apart are read together, each in memory of its own.
 check.case("the elements of a diagonal, one by one", function()
   local n = 48

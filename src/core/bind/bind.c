@@ -52,11 +52,14 @@ static void note_alike(const lgt_attempt *try, lgt_status status) {
     uint16_t rest = try->group->slot[s].rest;
     for (int first = 0; first < n * map->local && rest != LGT_NONE; first += n)
       if (try->inst[first + s] && try->inst[first + s] == try->inst[first + rest])
-        try->inst[first + s]->alike = LGT_ALIKE_NEVER;
+        try->inst[first + s]->alike = try->inst[first + s]->pinned_alike = LGT_ALIKE_NEVER;
   }
-  for (int i = 0; try->inst && i < n * map->local; i++)
-    if (try->inst[i] && try->inst[i]->alike == LGT_ALIKE_SOON)
-      try->inst[i]->alike = status ? LGT_ALIKE_NEVER : try->binder->agreed.versions;
+  for (int i = 0; try->inst && i < n * map->local; i++) {
+    lgt_instance *inst = try->inst[i];
+    int64_t version = status ? LGT_ALIKE_NEVER : try->binder->agreed.versions;
+    if (inst && inst->alike == LGT_ALIKE_SOON) inst->alike = version;
+    if (inst && inst->pinned_alike == LGT_ALIKE_SOON) inst->pinned_alike = version;
+  }
 }
 
 static lgt_status settle_all(lgt_attempt *try) {

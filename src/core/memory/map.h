@@ -12,7 +12,7 @@
  *
  * While a recipe or a second store refers to an instance, the instance is immutable, and a store that is to be written in
  * place gets a copy.  Two kinds of elements are exempt: those that no recipe reads, and those that come from another
- * domain and are the same for all owners of the instance (`alike`).  A failure poisons a whole instance, so a task that
+ * domain and are the same for all owners of the instance (`alike`) and for its recipes (`pinned_alike`).  A failure poisons a whole instance, so a task that
  * may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused while its pages are
  * warm.
  *
@@ -57,6 +57,7 @@ struct lgt_instance {
   int owners;           /* stores among the refs */
   int64_t alike;        /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
   int pins;             /* recipes among the refs */
+  int64_t pinned_alike; /* pins > 0: up to this version they read what the store has that is there; or as above */
   int domain;           /* whose it is, for messages */
   lgt_memory *memory;   /* borrowed */
   int elem;             /* bytes of an element */

@@ -34,8 +34,9 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
  * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
 static inline bool lgt_acquire_must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
   if (use == LGT_USE_READ) return false;
-  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
-  return inst->pins > 0 || (inst->owners > 1 && !same);
+  bool comes = use == LGT_USE_RECEIVE && !store->failure;
+  return (inst->pins > 0 && !(comes && store->version <= inst->pinned_alike)) ||
+         (inst->owners > 1 && !(comes && store->version <= inst->alike));
 }
 /* With several domains: is the only instance that a local domain has of a store (which has replicas) such as lgt_acquire would
  * leave it?  Mostly it is. */
