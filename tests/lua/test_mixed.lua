@@ -552,6 +552,27 @@ check.case("rows come to what recipes read", function()
   check.that(lgt.size() > 1 or count < 4 * n * m * 8, count)
 end)
 
+-- One run tells what room tiles need, on all their sides, of all arrays.
+check.case("rows on both sides of tiles, of several arrays", function()
+  local n, m = 400, 30
+  local function turn()
+    local x = {}
+    for k = 1, 4 do x[k] = np.arange(n * m):reshape(n, m) * k end
+    for reach = 1, 3 do
+      lgt.flush()
+      for k = 1, 4 do
+        local apart = x[k][{ { 1 + reach, -1 }, {} }] - x[k][{ { 1, -1 - reach }, {} }]
+        check.equal(apart:sum():item(), k * reach * m * m * (n - reach))
+      end
+    end
+    collectgarbage()
+    collectgarbage()
+  end
+  copied(1, turn)
+  local count = copied(3, turn)
+  check.that(lgt.size() > 1 or count < n * m * 8, count)
+end)
+
 -- Elements that lie apart are read together, each in memory of its own.
 check.case("the elements of a diagonal, one by one", function()
   local n = 48

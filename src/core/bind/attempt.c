@@ -139,11 +139,14 @@ static bool writes_former(const lgt_attempt *try, int s, int domain) {
   return former(try, s, domain) && try->touched.write[domain * n + rest].ndim >= 0;
 }
 
-static lgt_status new_instance(lgt_attempt *try, int s, int domain, const lgt_rect *rect) {
+static lgt_status new_instance(lgt_attempt *try, int s, int domain, const lgt_rect *rect,
+                               const lgt_rect *made_for) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
   try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, rect);
-  return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
+  if (!try->inst[at]) return LGT_NO_MEMORY;
+  try->inst[at]->made_for = *made_for;
+  return LGT_OK;
 }
 
 /* What the domain touches of a new slot; false: nothing. */
@@ -184,16 +187,18 @@ static bool may_take_tile(const lgt_attempt *try, int s, int domain, const lgt_r
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
-  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape), touched;
+  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape), made_for = rect, touched;
   int64_t waste = 0;
   if (!lgt_map_whole(try->binder->map)) {
     lgt_instance *old = former(try, s, domain);
     if (touched_of_new(try, at, &touched)) {
       if (old && may_take_tile(try, s, domain, &touched)) {
         hold(try, at, old);
+        old->made_for = lgt_rect_bound(&old->made_for, &touched);
         return LGT_OK;
       }
-      rect = lgt_acquire_margin(try->group, s, &touched, root);
+      made_for = old ? lgt_rect_bound(&old->made_for, &touched) : touched;
+      rect = lgt_acquire_margin(try->group, s, &made_for, root);
       if (old && lgt_rect_contains(&old->rect, &rect)) { /* as mostly */
         rect = old->rect;
         waste = old->waste;
@@ -204,13 +209,14 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       }
     } else if (writes_former(try, s, domain)) {
       rect = old->rect;
+      made_for = old->made_for;
       waste = old->waste;
     } else { /* others write: what was there is what will be */
       hold(try, at, old);
       return LGT_OK;
     }
   }
-  lgt_status status = new_instance(try, s, domain, &rect);
+  lgt_status status = new_instance(try, s, domain, &rect, &made_for);
   if (!status) try->inst[at]->waste = waste;
   return status;
 }
@@ -372,7 +378,7 @@ static fit fit_of(const lgt_attempt *try, int s, int domain) {
 /* How all slots do, by local domain * nslot + slot: as long as no halo is learned that is always the same. */
 typedef struct fitting {
   int halos; /* of the notes, when it was found out */
-  lgt_rect *rect;
+  lgt_rect *touched, *rect;
   uint8_t *how;
 } fitting;
 
@@ -381,19 +387,19 @@ static const fitting *make_fitting(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   int n = group->nslot * try->binder->map->local;
   lgt_mem_free(group->notes->fitting);
-  fitting *f = group->notes->fitting = lgt_mem_alloc(sizeof *f + (size_t)n * (sizeof *f->rect + 1));
+  fitting *f = group->notes->fitting = lgt_mem_alloc(sizeof *f + (size_t)n * (2 * sizeof *f->rect + 1));
   if (!f) return NULL;
   f->halos = group->notes->halos;
-  f->rect = (lgt_rect *)(f + 1);
+  f->touched = (lgt_rect *)(f + 1);
+  f->rect = f->touched + n;
   f->how = (uint8_t *)(f->rect + n);
   for (int at = 0; at < n; at++) {
     int s = at % group->nslot;
     f->how[at] = (uint8_t)fit_of(try, s, at / group->nslot);
     if (f->how[at] != FIT_NEW || group->slot[s].rest != LGT_NONE) continue;
     const lgt_layout *root = lgt_layout_at(try->binder->stores, group->slot[s].layout);
-    lgt_rect touched;
-    f->how[at] = touched_of_new(try, at, &touched) ? FIT_NEW_RECT : FIT_NONE;
-    if (f->how[at] == FIT_NEW_RECT) f->rect[at] = lgt_acquire_margin(group, s, &touched, root);
+    f->how[at] = touched_of_new(try, at, &f->touched[at]) ? FIT_NEW_RECT : FIT_NONE;
+    if (f->how[at] == FIT_NEW_RECT) f->rect[at] = lgt_acquire_margin(group, s, &f->touched[at], root);
   }
   return f;
 }
@@ -418,7 +424,7 @@ static lgt_status fit_slot(lgt_attempt *try, const fitting *f, int s, int d) {
     case FIT_NEW:
       return make_new(try, s, d);
     case FIT_NEW_RECT:
-      return new_instance(try, s, d, &f->rect[at]);
+      return new_instance(try, s, d, &f->rect[at], &f->touched[at]);
   }
   return LGT_OK;
 }

@@ -74,7 +74,7 @@ static lgt_status settle_all(lgt_attempt *try) {
     store->written = true;
     int slot = group->slot_of_final[2 * f + 1];
     store->maker = lasting;
-    lgt_acquire_housed(store, lasting, slot, lasting->notes->halos);
+    lgt_acquire_housed(store, lasting, slot);
     if (group->slot[slot].rest != LGT_NONE) continue;
     /* what domains have that take no part */
     if (lgt_poison_of(try->binder, store)) lgt_poison_overwrite(try->binder, store);
@@ -83,7 +83,7 @@ static lgt_status settle_all(lgt_attempt *try) {
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
       lgt_store *store = lgt_attempt_store(try, group->slot[s].root);
-      if (!store->written) lgt_acquire_housed(store, lasting, s, lasting->notes->halos);
+      if (!store->written) lgt_acquire_housed(store, lasting, s);
       store->maker = lasting;
       store->written = true;
       if (group->slot[s].defined && !group->split) lgt_poison_outdate(try->binder, store);

@@ -115,7 +115,7 @@ static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_r
   inst->overwritten_at = -1;
   inst->domain = map->first + domain;
   inst->elem = elem;
-  inst->rect = *rect;
+  inst->rect = inst->made_for = *rect;
   inst->reader = reader;
   inst->reader_room = room;
   int64_t s = inst->elem;

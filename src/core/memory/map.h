@@ -74,6 +74,7 @@ struct lgt_instance {
   int64_t overwritten_at;      /* position in the stream of that job's group */
   uint32_t stamp;              /* of the job that listed the instance last */
   lgt_rect rect;               /* of the root; from here on a new instance is not zeroed */
+  lgt_rect made_for;           /* the part for whose sake it was made: without room for halos, and for what it grew by */
   int64_t stride[LGT_MAX_DIM]; /* in bytes, along the rect's dimensions */
   lgt_rect pinned;             /* pins > 0: a bound of all elements that these recipes read */
 };

@@ -52,7 +52,6 @@ typedef struct lgt_store {
   const struct lgt_plan_group
       *housed;               /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
   uint16_t housed_slot;      /* as which of its slots */
-  int housed_halos;          /* the group's count of halos (fuse.h) when it made that memory */
   lgt_failure *failure;      /* ref; not NULL: poisoned */
   struct lgt_instance *home; /* ref: attached memory of a device (share.h); NULL: the host's, or none */
   void (*release)(void *);   /* of attached memory */

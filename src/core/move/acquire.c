@@ -18,20 +18,6 @@ static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want, boo
   return changed;
 }
 
-/* The instance has the halo already, as far as that is known, and is too small nevertheless.  Beyond a share of the tile it may be
- * that the halo was cut short. */
-static bool widen_more(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want) {
-  enum { THIN = 16 };
-  bool changed = false;
-  for (int d = 0; d < had->ndim; d++) {
-    int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
-            most = (had->hi[d] - had->lo[d]) / THIN;
-    if (below > 0 && halo->below[d] + below <= most) halo->below[d] += below, changed = true;
-    if (above > 0 && halo->above[d] + above <= most) halo->above[d] += above, changed = true;
-  }
-  return changed;
-}
-
 static lgt_habit *habit_of(lgt_binder *binder, const lgt_store *store) {
   lgt_habit *habit = &binder->habit[store->layout % LGT_HABITS];
   if (habit->layout != store->layout) *habit = (lgt_habit){.layout = store->layout};
@@ -48,14 +34,11 @@ static lgt_halo *halo_of(const lgt_store *store) {
 
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on, and those
  * that make the first arrays like it do. */
-static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
+static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rect *made_for,
                        const lgt_rect *want) {
-  widen(&habit_of(binder, store)->halo, had, want, false);
+  widen(&habit_of(binder, store)->halo, made_for, want, false);
   lgt_halo *halo = halo_of(store);
-  if (!halo) return;
-  lgt_plan_notes *notes = store->housed->notes;
-  bool changed = store->housed_halos == notes->halos && widen_more(halo, had, want);
-  if (widen(halo, had, want, false) || changed) notes->halos++;
+  if (halo && widen(halo, made_for, want, false)) store->housed->notes->halos++;
 }
 
 /* It has grown to have memory for all between the elements that data names. */
@@ -67,10 +50,9 @@ static void learn_named(lgt_binder *binder, const lgt_store *store, const lgt_re
   if (halo && widen(halo, had, want, true)) store->housed->notes->halos++;
 }
 
-void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot, int halos) {
+void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot) {
   store->housed = lasting;
   store->housed_slot = (uint16_t)slot;
-  store->housed_halos = halos;
 }
 
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
@@ -173,6 +155,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   lgt_instance *inst = new_instance(binder->map, memory, domain, root, &want, thin);
   if (!inst) return LGT_NO_MEMORY;
   inst->waste = waste;
+  if (old) inst->made_for = old->made_for;
   int n = 0;
   if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
   else if (old) piece[n++] = old->rect;
@@ -208,11 +191,12 @@ static int64_t more_margin(int64_t margin, int64_t side) {
   return margin > HALO && margin <= side / THIN ? margin : 0;
 }
 
-static void grow_margins(const lgt_rect *had, const lgt_layout *root, lgt_rect *want) {
+static void grow_margins(const lgt_instance *inst, const lgt_layout *root, lgt_rect *want) {
+  const lgt_rect *had = &inst->rect, *tile = &inst->made_for;
   for (int d = 0; d < had->ndim; d++) {
-    int64_t side = had->hi[d] - had->lo[d];
-    want->lo[d] -= more_margin(had->lo[d] - want->lo[d], side);
-    want->hi[d] += more_margin(want->hi[d] - had->hi[d], side);
+    int64_t side = tile->hi[d] - tile->lo[d];
+    if (want->lo[d] < had->lo[d]) want->lo[d] -= more_margin(tile->lo[d] - want->lo[d], side);
+    if (want->hi[d] > had->hi[d]) want->hi[d] += more_margin(want->hi[d] - tile->hi[d], side);
     if (want->lo[d] < 0) want->lo[d] = 0;
     if (want->hi[d] > root->shape[d]) want->hi[d] = root->shape[d];
   }
@@ -226,7 +210,7 @@ static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layou
   const lgt_rect *had = &replica->inst->rect;
   int64_t size = lgt_rect_size(want);
   if (++replica->grown <= FEW) {
-    grow_margins(had, root, want);
+    grow_margins(replica->inst, root, want);
     *waste += lgt_rect_size(want) - size;
     return;
   }
@@ -264,7 +248,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     lgt_rect had = replica->inst && !beside ? replica->inst->rect : *rect, want = lgt_rect_bound(&had, rect);
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {
-      learn_halo(binder, store, &replica->inst->rect, &want);
+      learn_halo(binder, store, &replica->inst->made_for, &want);
       if (!covers) grow_ahead(binder->map, replica, root, &want, &waste);
     }
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
@@ -278,16 +262,37 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   return status;
 }
 
-lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect,
-                            const lgt_layout *root) {
+/* False: nothing is known of it. */
+static bool halo_at(const lgt_plan_group *group, int slot, const lgt_rect *tile, lgt_halo *out) {
   enum { THIN = 16 };
   const lgt_plan_group *lasting = lgt_plan_group_lasting(group);
-  if (!lasting->notes->halo) return *rect;
-  lgt_halo halo = lasting->notes->halo[slot];
-  for (int d = 0; d < rect->ndim && lasting != group; d++) {
-    int64_t most = (rect->hi[d] - rect->lo[d]) / THIN;
-    if (halo.below[d] > most) halo.below[d] = most;
-    if (halo.above[d] > most) halo.above[d] = most;
+  if (!lasting->notes->halo) return false;
+  *out = lasting->notes->halo[slot];
+  for (int d = 0; d < tile->ndim && lasting != group; d++) {
+    int64_t most = (tile->hi[d] - tile->lo[d]) / THIN;
+    if (out->below[d] > most) out->below[d] = most;
+    if (out->above[d] > most) out->above[d] = most;
   }
-  return lgt_rect_grown(rect, halo.below, halo.above, root->shape);
+  return true;
+}
+
+lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect,
+                            const lgt_layout *root) {
+  lgt_halo halo;
+  return halo_at(group, slot, rect, &halo) ? lgt_rect_grown(rect, halo.below, halo.above, root->shape)
+                                           : *rect;
+}
+
+void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store,
+                      int domain) {
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_instance *inst = store->replica[domain].inst;
+  lgt_rect *tile = &inst->made_for;
+  lgt_halo halo;
+  bool known = lgt_rect_equal(tile, &inst->rect) && halo_at(group, store->housed_slot, tile, &halo);
+  for (int d = 0; d < tile->ndim && known; d++) {
+    if (tile->lo[d] > 0) tile->lo[d] += halo.below[d];
+    if (tile->hi[d] < root->shape[d]) tile->hi[d] -= halo.above[d];
+    if (tile->lo[d] > tile->hi[d]) *tile = inst->rect, known = false; /* it has been learned since */
+  }
 }

@@ -65,10 +65,13 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
  * if it must be. */
 void lgt_acquire_arrival(lgt_map *map, lgt_instance *inst, const lgt_piece *piece);
 
-/* The group, one that lasts, has made memory of the store as one of its slots, when its count of halos was `halos`. */
-void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot, int halos);
+/* The group, one that lasts, has made memory of the store as one of its slots. */
+void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot);
 /* A tile of a group's slot with the halo that later groups wanted of it: of a shifted plan, those of its origin if they are
  * thin here, too. */
 lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect, const lgt_layout *root);
+/* The group, which houses the store, has made the domain's main instance of it: a tile with that halo, if nothing was there
+ * before. */
+void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store, int domain);
 
 #endif

@@ -303,11 +303,12 @@ static void note_acquired(lgt_exchange *x, int n, int domain) {
 
 /* The group makes memory for a domain's part of a store of which others made other parts, as the pieces of a concatenation
  * do: if that is too small later, the group learns it. */
-static void note_housed(const lgt_exchange *x, int n, int halos) {
+static bool note_housed(const lgt_exchange *x, int n) {
   const lgt_plan_group *group = x->group;
   for (int s = 0; s < group->nslot; s++)
     if (group->notes->of_slot[s] == n && group->slot[s].initial && group->slot[s].written)
-      lgt_acquire_housed(x->store[n], lgt_plan_group_lasting(group), s, halos);
+      return lgt_acquire_housed(x->store[n], lgt_plan_group_lasting(group), s), true;
+  return false;
 }
 
 /* Have all domains one instance of each store, as mostly, and no domain lacks what it should have? */
@@ -322,7 +323,7 @@ static bool is_plain(const lgt_exchange *x) {
 
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
-  int local = x->binder->map->local, halos = x->group ? lgt_plan_group_lasting(x->group)->notes->halos : 0;
+  int local = x->binder->map->local;
   if (x->ready) return x->ready = false, LGT_OK; /* another attempt must look */
   for (int n = 0; n < x->nstore; n++)            /* then new stores of one that was ready have none yet */
     if (!lgt_store_replicas(x->binder->map, x->store[n])) return lgt_no_memory_to_launch();
@@ -338,10 +339,12 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       if (!x->split && lgt_acquire_suits(x->store[n], d, memory, &x->cover[at], use)) continue;
       if (x->changed && lgt_acquire_beside(x->store[n], d, memory, &x->cover[at], &x->changed[n])) continue;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
-      if (x->group && x->written[n] && !lgt_replica_meets(&x->store[n]->replica[d], &x->cover[at]))
-        note_housed(x, n, halos);
-      status = lgt_acquire(x->binder, x->store[n], d, memory, &x->cover[at], use, spare,
+      lgt_store *store = x->store[n];
+      bool makes = x->group && x->written[n] && !lgt_replica_meets(&store->replica[d], &x->cover[at]) &&
+                   note_housed(x, n);
+      status = lgt_acquire(x->binder, store, d, memory, &x->cover[at], use, spare,
                            x->picks ? &x->picks[at] : NULL);
+      if (!status && makes) lgt_acquire_made(x->binder, x->group, store, d);
       if (!status && x->split) note_acquired(x, n, d);
     }
   return x->lacks = status != LGT_OK, status;
