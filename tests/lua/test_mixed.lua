@@ -573,6 +573,18 @@ check.case("rows on both sides of tiles, of several arrays", function()
   check.that(lgt.size() > 1 or count < n * m * 8, count)
 end)
 
+-- A large tile has room for its first halos at once.
+check.case("rows beside large tiles", function()
+  local n, m = 2100, 211
+  local x, y = np.arange(n * m):reshape(n, m) + 1, np.zeros(n, m)
+  y[":, :"] = x * 2
+  local count = copied(3, function(k)
+    local apart = y[{ { 1 + k, -1 }, {} }] - x[{ { 1, -1 - k }, {} }]
+    check.equal(apart:sum():item(), (n - k) * m * ((n - k) * m + 1) / 2 + 2 * k * m * (n - k) * m)
+  end)
+  check.that(lgt.size() > 1 or not mixed or count < n * m, count)
+end)
+
 -- Elements that lie apart are read together, each in memory of its own.
 check.case("the elements of a diagonal, one by one", function()
   local n = 48

@@ -199,6 +199,7 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       }
       made_for = old ? lgt_rect_bound(&old->made_for, &touched) : touched;
       rect = lgt_acquire_margin(try->group, s, &made_for, root);
+      if (!old) rect = lgt_acquire_spacious(try->binder, &rect, root);
       if (old && lgt_rect_contains(&old->rect, &rect)) { /* as mostly */
         rect = old->rect;
         waste = old->waste;
@@ -399,7 +400,9 @@ static const fitting *make_fitting(const lgt_attempt *try) {
     if (f->how[at] != FIT_NEW || group->slot[s].rest != LGT_NONE) continue;
     const lgt_layout *root = lgt_layout_at(try->binder->stores, group->slot[s].layout);
     f->how[at] = touched_of_new(try, at, &f->touched[at]) ? FIT_NEW_RECT : FIT_NONE;
-    if (f->how[at] == FIT_NEW_RECT) f->rect[at] = lgt_acquire_margin(group, s, &f->touched[at], root);
+    if (f->how[at] != FIT_NEW_RECT) continue;
+    f->rect[at] = lgt_acquire_margin(group, s, &f->touched[at], root);
+    f->rect[at] = lgt_acquire_spacious(try->binder, &f->rect[at], root);
   }
   return f;
 }

@@ -140,6 +140,19 @@ static lgt_instance *new_instance(lgt_map *map, lgt_memory *memory, int domain, 
   return inst;
 }
 
+lgt_rect lgt_acquire_spacious(lgt_binder *binder, const lgt_rect *rect, const lgt_layout *root) {
+  enum { SHARE = 32, LARGE = 1 << 20, OF_MEMORY = 32 };
+  int64_t bytes = lgt_rect_size(rect) * lgt_dtype_size(root->dtype);
+  bool worth = bytes >= LARGE && bytes <= binder->map->pool->limit / OF_MEMORY;
+  lgt_halo room = {0};
+  int d = 0;
+  while (d < rect->ndim && rect->hi[d] - rect->lo[d] == root->shape[d]) d++;
+  if (binder->jitter && d < rect->ndim) worth = lgt_random_choice(&binder->jitter);
+  if (d == rect->ndim || !worth) return *rect;
+  room.below[d] = room.above[d] = (rect->hi[d] - rect->lo[d]) / SHARE + (binder->jitter != 0);
+  return lgt_rect_grown(rect, room.below, room.above, root->shape);
+}
+
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
                                    const lgt_rect *rect, int64_t waste, const lgt_rect *spare, bool beside,
@@ -251,8 +264,11 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
       learn_halo(binder, store, &replica->inst->made_for, &want);
       if (!covers) grow_ahead(binder->map, replica, root, &want, &waste);
     }
+    bool fresh = !replica->inst && many && writes && !picks;
+    if (fresh) want = lgt_acquire_spacious(binder, rect, root);
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;
+    if (fresh) replica->inst->made_for = *rect;
     if (picks && picks->count && !replica->inst->thin) learn_named(binder, store, &had, &want);
   }
   lgt_status status = thicken(binder->map, replica->inst, rect, picks, false);
@@ -284,15 +300,15 @@ lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rec
 }
 
 void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store,
-                      int domain) {
+                      int domain, const lgt_rect *rect) {
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_instance *inst = store->replica[domain].inst;
   lgt_rect *tile = &inst->made_for;
   lgt_halo halo;
-  bool known = lgt_rect_equal(tile, &inst->rect) && halo_at(group, store->housed_slot, tile, &halo);
+  bool known = lgt_rect_equal(tile, rect) && halo_at(group, store->housed_slot, tile, &halo);
   for (int d = 0; d < tile->ndim && known; d++) {
     if (tile->lo[d] > 0) tile->lo[d] += halo.below[d];
     if (tile->hi[d] < root->shape[d]) tile->hi[d] -= halo.above[d];
-    if (tile->lo[d] > tile->hi[d]) *tile = inst->rect, known = false; /* it has been learned since */
+    if (tile->lo[d] > tile->hi[d]) *tile = *rect, known = false; /* it has been learned since */
   }
 }

@@ -70,8 +70,12 @@ void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slo
 /* A tile of a group's slot with the halo that later groups wanted of it: of a shifted plan, those of its origin if they are
  * thin here, too. */
 lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect, const lgt_layout *root);
-/* The group, which houses the store, has made the domain's main instance of it: a tile with that halo, if nothing was there
- * before. */
-void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store, int domain);
+/* The group, which houses the store, has made the domain's main instance of it for `rect`: a tile with that halo, if nothing was
+ * there before. */
+void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store, int domain,
+                      const lgt_rect *rect);
+/* New memory for a large tile has room to spare where the array goes on: what is not touched takes none, and the tile need not be
+ * copied for the first halo or margin. */
+lgt_rect lgt_acquire_spacious(lgt_binder *binder, const lgt_rect *rect, const lgt_layout *root);
 
 #endif

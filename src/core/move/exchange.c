@@ -344,7 +344,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
                    note_housed(x, n);
       status = lgt_acquire(x->binder, store, d, memory, &x->cover[at], use, spare,
                            x->picks ? &x->picks[at] : NULL);
-      if (!status && makes) lgt_acquire_made(x->binder, x->group, store, d);
+      if (!status && makes) lgt_acquire_made(x->binder, x->group, store, d, &x->cover[at]);
       if (!status && x->split) note_acquired(x, n, d);
     }
   return x->lacks = status != LGT_OK, status;
