@@ -141,16 +141,19 @@ static lgt_instance *new_instance(lgt_map *map, lgt_memory *memory, int domain, 
 }
 
 lgt_rect lgt_acquire_spacious(lgt_binder *binder, const lgt_rect *rect, const lgt_layout *root) {
-  enum { SHARE = 32, LARGE = 1 << 20, OF_MEMORY = 32 };
-  int64_t bytes = lgt_rect_size(rect) * lgt_dtype_size(root->dtype);
-  bool worth = bytes >= LARGE && bytes <= binder->map->pool->limit / OF_MEMORY;
-  lgt_halo room = {0};
+  enum { SHARE = 32, LARGE = 1 << 20 };
+  int64_t bytes = lgt_rect_size(rect) * lgt_dtype_size(root->dtype), rounded;
+  lgt_halo halo = {0};
   int d = 0;
   while (d < rect->ndim && rect->hi[d] - rect->lo[d] == root->shape[d]) d++;
-  if (binder->jitter && d < rect->ndim) worth = lgt_random_choice(&binder->jitter);
-  if (d == rect->ndim || !worth) return *rect;
-  room.below[d] = room.above[d] = (rect->hi[d] - rect->lo[d]) / SHARE + (binder->jitter != 0);
-  return lgt_rect_grown(rect, room.below, room.above, root->shape);
+  if (d == rect->ndim || !bytes || (bytes < LARGE && !binder->jitter)) return *rect;
+  lgt_pool_has(binder->map->pool, bytes, &rounded);
+  int64_t side = rect->hi[d] - rect->lo[d], sides = (rect->lo[d] > 0) + (rect->hi[d] < root->shape[d]),
+          room = (rounded - bytes) / (bytes / side) / sides;
+  if (room > side / SHARE) room = side / SHARE;
+  if (binder->jitter) room = lgt_random_choice(&binder->jitter);
+  halo.below[d] = halo.above[d] = room;
+  return lgt_rect_grown(rect, halo.below, halo.above, root->shape);
 }
 
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */

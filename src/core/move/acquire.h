@@ -74,8 +74,8 @@ lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rec
  * there before. */
 void lgt_acquire_made(const lgt_binder *binder, const lgt_plan_group *group, const lgt_store *store, int domain,
                       const lgt_rect *rect);
-/* New memory for a large tile has room to spare where the array goes on: what is not touched takes none, and the tile need not be
- * copied for the first halo or margin. */
+/* New memory for a large tile has room to spare where the array goes on, as far as its block has (pool.h): then the tile need not
+ * be copied for the first halo or margin. */
 lgt_rect lgt_acquire_spacious(lgt_binder *binder, const lgt_rect *rect, const lgt_layout *root);
 
 #endif
