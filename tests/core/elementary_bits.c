@@ -76,7 +76,8 @@ static lgt_emit_loop_fn *emitter(void) {
 
 static bool compile(way *w, const lgt_loop *loop) {
   lgt_emit_result result;
-  if (emitter()(loop, w->isa, false, &result)) return printf("FAIL kernels: %s\n", result.message), false;
+  if (emitter()(loop, w->isa, LGT_KERNEL_PLAIN, false, &result))
+    return printf("FAIL kernels: %s\n", result.message), false;
   lgt_status status = lgt_object_load(result.object, result.size, &w->object);
   free(result.object);
   if (status) return printf("FAIL kernels: %s\n", lgt_message()), false;

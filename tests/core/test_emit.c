@@ -14,27 +14,34 @@ static int count = 100;
 static uint64_t first_seed = 1;
 
 typedef struct compiled {
-  lgt_object *object;
-  lgt_kernel_fn code, stream;
+  lgt_object *object[LGT_KERNEL_NFORM];
+  lgt_kernel_fn code[LGT_KERNEL_NFORM];
 } compiled;
 
 static bool compile(const lgt_loop *loop, lgt_isa isa, compiled *out, char *why, size_t room) {
-  lgt_emit_result result;
   memset(out, 0, sizeof *out);
-  if (emit(loop, isa, false, &result) != LGT_OK) {
-    snprintf(why, room, "not compiled: %s", result.message);
-    return false;
+  for (int form = 0; form < LGT_KERNEL_NFORM; form++) {
+    lgt_emit_result result;
+    if (form == LGT_KERNEL_STREAM && !lgt_loop_streams(loop)) continue;
+    if (emit(loop, isa, (lgt_kernel_form)form, false, &result) != LGT_OK) {
+      snprintf(why, room, "not compiled: %s", result.message);
+      return false;
+    }
+    lgt_status status = lgt_object_load(result.object, result.size, &out->object[form]);
+    free(result.object);
+    if (status) {
+      snprintf(why, room, "not loaded: %s", lgt_message());
+      return false;
+    }
+    const char *name = form == LGT_KERNEL_STREAM ? "lgt_kernel_stream" : "lgt_kernel";
+    out->code[form] = (lgt_kernel_fn)lgt_object_symbol(out->object[form], name);
+    if (!out->code[form]) return snprintf(why, room, "no %s", name), false;
   }
-  lgt_status status = lgt_object_load(result.object, result.size, &out->object);
-  free(result.object);
-  if (status) {
-    snprintf(why, room, "not loaded: %s", lgt_message());
-    return false;
-  }
-  out->code = (lgt_kernel_fn)lgt_object_symbol(out->object, "lgt_kernel");
-  out->stream = (lgt_kernel_fn)lgt_object_symbol(out->object, "lgt_kernel_stream");
-  if (!out->code) snprintf(why, room, "no lgt_kernel");
-  return out->code != NULL;
+  return true;
+}
+
+static void free_compiled(compiled *kernel) {
+  for (int form = 0; form < LGT_KERNEL_NFORM; form++) lgt_object_free(kernel->object[form]);
 }
 
 /* Cut the columns where there is no reduction, the rows always; the interpreter is cut alike where a
@@ -85,11 +92,10 @@ static bool agree(const random_loop *r, lgt_kernel_fn code, bool pieces, char *w
 static bool try_loop(const random_loop *r, lgt_isa isa, int shapes, char *why, size_t room) {
   compiled kernel;
   bool good = compile(&r->loop, isa, &kernel, why, room);
-  for (int i = 0; good && i < shapes; i++) {
-    good = agree(r, kernel.code, i > 0, why, room);
-    if (good && kernel.stream) good = agree(r, kernel.stream, i > 0, why, room);
-  }
-  lgt_object_free(kernel.object);
+  for (int i = 0; good && i < shapes; i++)
+    for (int form = 0; good && form < LGT_KERNEL_NFORM; form++)
+      good = !kernel.code[form] || agree(r, kernel.code[form], i > 0, why, room);
+  free_compiled(&kernel);
   return good;
 }
 

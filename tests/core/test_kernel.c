@@ -97,13 +97,24 @@ static void end(table *s) {
   lgt_config_free(s->config);
 }
 
+/* The kernel of a loop that is to run over so many elements. */
+static lgt_kernel *get_for(lgt_kernels *kernels, lgt_loop *loop, lgt_kernel_form form, int64_t elements) {
+  lgt_kernel *kernel = lgt_kernel_get(kernels, loop);
+  if (kernel) lgt_kernel_want(kernels, kernel, form, elements);
+  return kernel;
+}
+static lgt_kernel *get(lgt_kernels *kernels, lgt_loop *loop) {
+  return get_for(kernels, loop, LGT_KERNEL_PLAIN, 1 << 24);
+}
+static lgt_kernel_fn plain(lgt_kernel *kernel) { return lgt_kernel_code(kernel, LGT_KERNEL_PLAIN); }
+
 /* Get one kernel from a table of its own; what it took: 'c' compiled, 'l' loaded, 'f' failed, '?' wrong. */
 static char get_once(const char *dir, double n) {
   table s;
   if (!begin(&s, dir, "0")) return '!';
-  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(n));
+  lgt_kernel *kernel = get(s.kernels, make_loop(n));
   lgt_kernels_stats stats = lgt_kernels_stat(s.kernels);
-  bool good = lgt_kernel_code(kernel) && right(lgt_kernel_code(kernel), n);
+  bool good = plain(kernel) && right(plain(kernel), n);
   end(&s);
   if (!good) return '?';
   return stats.failed                           ? 'f'
@@ -118,14 +129,13 @@ TEST(in_memory) {
   table s;
   char *dir = new_dir("memory");
   CHECK(begin(&s, dir, "0"));
-  lgt_kernel *one = lgt_kernel_get(s.kernels, make_loop(1));
-  CHECK(one && one == lgt_kernel_get(s.kernels, make_loop(1)));
-  CHECK(one != lgt_kernel_get(s.kernels, make_loop(2)));
+  lgt_kernel *one = get(s.kernels, make_loop(1));
+  CHECK(one && one == get(s.kernels, make_loop(1)));
+  CHECK(one != get(s.kernels, make_loop(2)));
   CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 2);
   CHECK(lgt_kernels_stat(s.kernels).compile_seconds > 0);
-  CHECK(right(lgt_kernel_code(one), 1));
-  CHECK(one->stream && right(one->stream, 1));
-  CHECK_EQ(one->state, LGT_KERNEL_READY);
+  CHECK(right(plain(one), 1));
+  CHECK_EQ(one->state[LGT_KERNEL_PLAIN], LGT_KERNEL_READY);
   lgt_kernels_stat_reset(s.kernels);
   CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 0);
   end(&s);
@@ -137,15 +147,96 @@ TEST(background) {
   char *dir = new_dir("background");
   lgt_kernel *kernel[100];
   CHECK(begin(&s, dir, "1"));
-  for (int i = 0; i < 100; i++) kernel[i] = lgt_kernel_get(s.kernels, make_loop(i));
+  for (int i = 0; i < 100; i++) kernel[i] = get(s.kernels, make_loop(i));
   for (int i = 99; i >= 0; i -= 3) {
     lgt_kernel_wait(s.kernels, kernel[i]);
-    CHECK(right(lgt_kernel_code(kernel[i]), i));
+    CHECK(right(plain(kernel[i]), i));
   }
-  for (int i = 0; i < 100; i++) CHECK(lgt_kernel_code(kernel[i]) && right(lgt_kernel_code(kernel[i]), i));
+  for (int i = 0; i < 100; i++) {
+    lgt_kernel_wait(s.kernels, kernel[i]);
+    CHECK(plain(kernel[i]) && right(plain(kernel[i]), i));
+  }
   CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 100);
   end(&s);
   CHECK_EQ(files_in(dir, NULL, 0), 100);
+  free(dir);
+}
+
+static bool is_ready(const lgt_kernel *kernel, lgt_kernel_form form) {
+  return atomic_load(&kernel->state[form]) == LGT_KERNEL_READY;
+}
+
+/* Only the form that is wanted is compiled; what cannot be streamed has one form. */
+TEST(forms) {
+  table s;
+  char *dir = new_dir("forms");
+  for (int turn = 0; turn < 2; turn++) {
+    CHECK(begin(&s, dir, "0"));
+    lgt_kernel *kernel = get_for(s.kernels, make_loop(1), LGT_KERNEL_STREAM, 100);
+    CHECK(is_ready(kernel, LGT_KERNEL_STREAM) && !plain(kernel));
+    CHECK(right(lgt_kernel_code(kernel, LGT_KERNEL_STREAM), 1));
+    CHECK(lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, 100, 100) ==
+          lgt_kernel_code(kernel, LGT_KERNEL_STREAM));
+    lgt_kernel_want_other(s.kernels, kernel, LGT_KERNEL_PLAIN);
+    CHECK(plain(kernel) && right(plain(kernel), 1));
+    lgt_loop *loop = make_loop(2);
+    loop->access[1].inner = LGT_STRIDE_ANY;
+    lgt_loop_seal(loop);
+    kernel = get_for(s.kernels, loop, LGT_KERNEL_STREAM, 100);
+    CHECK(plain(kernel) && right(plain(kernel), 2) && !lgt_kernel_code(kernel, LGT_KERNEL_STREAM));
+    CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, turn ? 0 : 3);
+    CHECK_EQ(lgt_kernels_stat(s.kernels).loaded, turn ? 3 : 0);
+    end(&s);
+  }
+  CHECK_EQ(files_in(dir, NULL, 0), 3);
+  free(dir);
+}
+
+/* What takes the interpreter longest comes first, what takes it no time last and after a while, unless it is waited for. */
+TEST(order) {
+  enum { FEW = 6 };
+  table s;
+  char *dir = new_dir("order");
+  lgt_kernel *small[FEW], *large[FEW];
+  CHECK(begin(&s, dir, "1"));
+  for (int i = 0; i < FEW; i++) small[i] = get_for(s.kernels, make_loop(i), LGT_KERNEL_PLAIN, 10);
+  for (int i = 0; i < FEW; i++)
+    large[i] = get_for(s.kernels, make_loop(FEW + i), LGT_KERNEL_PLAIN, (int64_t)1 << (22 + i));
+  int n = 0;
+  for (int i = FEW - 1; i > 0; i--) {
+    while (!is_ready(large[i], LGT_KERNEL_PLAIN)) usleep(100);
+    n += is_ready(large[0], LGT_KERNEL_PLAIN);
+    for (int k = 0; k < FEW && i > FEW - 3; k++) n += is_ready(small[k], LGT_KERNEL_PLAIN);
+  }
+  CHECK(n <= 1); /* the first of the large ones may have been alone in the queue */
+  lgt_kernel_wait(s.kernels, small[FEW - 1]);
+  CHECK(is_ready(small[FEW - 1], LGT_KERNEL_PLAIN));
+  for (int i = 0; i < FEW; i++)
+    while (!is_ready(small[i], LGT_KERNEL_PLAIN)) usleep(1000);
+  end(&s);
+  free(dir);
+}
+
+/* Whoever would interpret for long waits, and for what is compiled in no other way. */
+TEST(missing) {
+  table s;
+  char *dir = new_dir("missing");
+  int64_t many = (int64_t)1 << 34;
+  CHECK(begin(&s, dir, "1"));
+  lgt_kernel *kernel = get_for(s.kernels, make_loop(1), LGT_KERNEL_PLAIN, many);
+  lgt_kernel_fn code =
+      lgt_kernel_missing(kernel, LGT_KERNEL_STREAM, many, many); /* is not wanted: the interpreter */
+  CHECK(!code || code == plain(kernel));
+  code = lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, many, many);
+  CHECK(code && code == plain(kernel) && right(code, 1));
+  for (int i = 2; i < 40; i++) kernel = get(s.kernels, make_loop(i));
+  kernel = get_for(s.kernels, make_loop(40), LGT_KERNEL_PLAIN, 10);
+  CHECK(!lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, 10, 10));
+  CHECK_EQ(kernel->state[LGT_KERNEL_PLAIN], LGT_KERNEL_QUEUED);
+  lgt_config_set(s.config, "compile", "0");
+  kernel = get(s.kernels, make_loop(41));
+  CHECK(!lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, many, many));
+  end(&s);
   free(dir);
 }
 
@@ -154,7 +245,7 @@ TEST(close_early) {
   table s;
   char *dir = new_dir("early");
   CHECK(begin(&s, dir, "1"));
-  for (int i = 0; i < 200; i++) lgt_kernel_get(s.kernels, make_loop(i));
+  for (int i = 0; i < 200; i++) get(s.kernels, make_loop(i));
   end(&s);
   CHECK(files_in(dir, NULL, 0) < 100);
   free(dir);
@@ -303,9 +394,9 @@ TEST(processes) {
     table s;
     bool good = begin(&s, dir, p % 2 ? "1" : "0");
     for (int i = 0; good && i < LOOPS; i++) {
-      lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(i));
+      lgt_kernel *kernel = get(s.kernels, make_loop(i));
       lgt_kernel_wait(s.kernels, kernel);
-      good = lgt_kernel_code(kernel) && right(lgt_kernel_code(kernel), i);
+      good = plain(kernel) && right(plain(kernel), i);
     }
     end(&s);
     _exit(!good);
@@ -332,15 +423,15 @@ TEST(failed) {
     fflush(stdout);
     int err = dup(2), null = open("/dev/null", O_WRONLY);
     dup2(null, 2); /* the report */
-    lgt_kernel *kernel = lgt_kernel_get(s.kernels, loop), *other = lgt_kernel_get(s.kernels, make_loop(1));
+    lgt_kernel *kernel = get(s.kernels, loop), *other = get(s.kernels, make_loop(1));
     lgt_kernel_wait(s.kernels, kernel);
     lgt_kernel_wait(s.kernels, other);
     dup2(err, 2);
     close(err);
     close(null);
-    CHECK_EQ(kernel->state, LGT_KERNEL_FAILED);
-    CHECK(!lgt_kernel_code(kernel));
-    CHECK(lgt_kernel_code(other) && right(lgt_kernel_code(other), 1));
+    CHECK_EQ(kernel->state[LGT_KERNEL_PLAIN], LGT_KERNEL_FAILED);
+    CHECK(!plain(kernel));
+    CHECK(plain(other) && right(plain(other), 1));
     CHECK_EQ(lgt_kernels_stat(s.kernels).failed, 1);
     end(&s);
   }
@@ -352,22 +443,22 @@ TEST(options) {
   char *dir = new_dir("options");
   CHECK(begin(&s, dir, "0"));
   lgt_config_set(s.config, "compile", "0");
-  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(1));
-  CHECK_EQ(kernel->state, LGT_KERNEL_COLD);
-  CHECK(!lgt_kernel_code(kernel));
+  lgt_kernel *kernel = get(s.kernels, make_loop(1));
+  CHECK_EQ(kernel->state[LGT_KERNEL_PLAIN], LGT_KERNEL_COLD);
+  CHECK(!plain(kernel));
   lgt_kernel_wait(s.kernels, kernel);
   lgt_config_set(s.config, "compile", "1");
-  CHECK(kernel == lgt_kernel_get(s.kernels, make_loop(1)));
-  CHECK(lgt_kernel_code(kernel));
+  CHECK(kernel == get(s.kernels, make_loop(1)));
+  CHECK(plain(kernel));
   end(&s);
   s.config = config_new();
   lgt_config_set(s.config, "cache", "0");
   lgt_config_set(s.config, "background", "0");
   lgt_config_set(s.config, "cache_dir", dir);
   CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_OK);
-  lgt_kernel_get(s.kernels, make_loop(1));
+  get(s.kernels, make_loop(1));
   CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 1);
-  lgt_kernel_get(s.kernels, make_loop(2));
+  get(s.kernels, make_loop(2));
   end(&s);
   CHECK_EQ(files_in(dir, NULL, 0), 1);
   free(dir);
@@ -384,9 +475,9 @@ TEST(isa) {
   lgt_config_set(s.config, "background", "0");
   lgt_config_set(s.config, "cache_dir", dir);
   CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_OK);
-  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(5));
+  lgt_kernel *kernel = get(s.kernels, make_loop(5));
   CHECK_EQ(lgt_kernels_stat(s.kernels).loaded, 0);
-  CHECK(right(lgt_kernel_code(kernel), 5));
+  CHECK(right(plain(kernel), 5));
   if (lgt_isa_host() != LGT_ISA_GENERIC) {
     CHECK(!begin(&t, dir, "0"));
     CHECK_HAS(lgt_message(), "another runtime");
@@ -418,12 +509,12 @@ TEST(no_memory) {
     int64_t before = lgt_mem_count();
     lgt_mem_fail_at(n);
     lgt_status status = lgt_kernels_new(s.config, &s.kernels);
-    lgt_kernel *kernel = status ? NULL : lgt_kernel_get(s.kernels, loop);
+    lgt_kernel *kernel = status ? NULL : get(s.kernels, loop);
     clean = lgt_mem_count() - before < n;
     lgt_mem_fail_at(0);
     if (status) lgt_loop_free(loop);
-    else if (kernel && lgt_kernel_code(kernel)) CHECK(right(lgt_kernel_code(kernel), n % 2));
-    if (clean) CHECK(kernel && lgt_kernel_code(kernel));
+    else if (kernel && plain(kernel)) CHECK(right(plain(kernel), n % 2));
+    if (clean) CHECK(kernel && plain(kernel));
     if (!status) lgt_kernels_free(s.kernels);
     lgt_config_free(s.config);
     CHECK_EQ(lgt_mem_live(), live);
@@ -439,7 +530,7 @@ TEST(leave_at_once) {
     if (child == 0) {
       table s;
       begin(&s, dir, "1");
-      for (int k = 0; k < 50; k++) lgt_kernel_get(s.kernels, make_loop(i * 100 + k));
+      for (int k = 0; k < 50; k++) get(s.kernels, make_loop(i * 100 + k));
       usleep((useconds_t)i * 4000);
       exit(0);
     }
@@ -456,6 +547,9 @@ int main(void) {
   RUN(leave_at_once);
   RUN(in_memory);
   RUN(background);
+  RUN(forms);
+  RUN(order);
+  RUN(missing);
   RUN(close_early);
   RUN(disk);
   RUN(new_directory);

@@ -590,10 +590,7 @@ static const lgt_kind *host_kind(const lgt_plan_group *group) {
   return group->plan->call[group->first].kind;
 }
 
-static void want_host(const lgt_attempt *try) {
-  for (int l = 0; l < try->group->nloop; l++)
-    if (try->group->loop[l].kernel) lgt_kernel_want(try->binder->fuser->kernels, try->group->loop[l].kernel);
-}
+static void want_host(const lgt_attempt *try) { lgt_plan_want_code(try->binder->fuser, try->group); }
 
 /* For lgt_explain.  Without memory it says less. */
 static void note_host(const lgt_attempt *try, const char *why) {

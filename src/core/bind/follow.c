@@ -32,7 +32,12 @@ struct lgt_sweeps {
 
 static void run_rows(void *context, int n, int64_t lo, int64_t hi) {
   const lgt_loop_work *first = context, *w = first + first->sweep->work[n];
-  lgt_nest_run_rows(&w->nest, lgt_kernel_code(w->kernel), lo, hi);
+  lgt_kernel_fn code = lgt_kernel_code(w->kernel, LGT_KERNEL_PLAIN);
+  const lgt_nest_shape *shape = w->nest.shape;
+  if (!code && lo < hi)
+    code = lgt_kernel_missing(w->kernel, LGT_KERNEL_PLAIN, shape->size / shape->extent[0] * (hi - lo),
+                              shape->size);
+  lgt_nest_run_rows(&w->nest, code, lo, hi);
 }
 
 static lgt_status run_trapezoid(lgt_step *step, int chunk) {
@@ -117,6 +122,15 @@ static bool any_large(const lgt_task *task, int64_t cache) {
   return false;
 }
 
+/* What follows another loop leaves its results in the cache. */
+static void want_plain(const lgt_binder *binder, const lgt_job *job, const lgt_sweep *sweep) {
+  for (int s = sweep->first; s < sweep->first + sweep->nstep; s++) {
+    const lgt_loop_work *w = lgt_work_loops(&job->task.step[s]);
+    for (int i = 0; w && i < w->count && !(sweep->alone >> (s - sweep->first) & 1); i++)
+      lgt_kernel_want_other(binder->fuser->kernels, w[i].kernel, LGT_KERNEL_PLAIN);
+  }
+}
+
 /* NULL: out of memory. */
 static lgt_sweeps *find(const lgt_binder *binder, const lgt_job *job) {
   int64_t cache = binder->fuser->config->skew;
@@ -129,6 +143,7 @@ static lgt_sweeps *find(const lgt_binder *binder, const lgt_job *job) {
     int n = line_up(binder, job, s, next);
     s += n < 2 ? 1 : next->nstep; /* those that stay by themselves beside one loop may follow each other */
     if (n < 2 || !pays(binder, &next->skew)) continue;
+    want_plain(binder, job, next);
     lgt_skew_cut(&next->skew, cache, lgt_exec_cpus(binder->exec));
     all->count++;
   }

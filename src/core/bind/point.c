@@ -571,7 +571,9 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
 
 /* What a device runs for a loop. */
 static lgt_code code_on(const lgt_device *device, const lgt_loop_work *w) {
-  if (!device->target) return (lgt_code){LGT_CLASS_HOST, (void *)lgt_kernel_code(w->kernel)};
+  lgt_kernel_fn code = lgt_kernel_code(w->kernel, LGT_KERNEL_PLAIN);
+  if (!code) code = lgt_kernel_code(w->kernel, LGT_KERNEL_STREAM);
+  if (!device->target) return (lgt_code){LGT_CLASS_HOST, (void *)code};
   return (lgt_code){device->class, lgt_kernel_code_on(w->kernel, device->target)};
 }
 

@@ -69,12 +69,19 @@ static lgt_status run_block(lgt_prelude *prelude, lgt_base *base, int64_t lo, in
   return status;
 }
 
+/* What runs a chunk. */
+static lgt_kernel_fn code_of(const lgt_loop_work *w) {
+  lgt_kernel_form form = w->plan->stream ? LGT_KERNEL_STREAM : LGT_KERNEL_PLAIN;
+  lgt_kernel_fn code = lgt_kernel_code(w->kernel, form);
+  const lgt_nest_shape *shape = w->nest.shape;
+  if (code || shape->nchunk == 0) return code;
+  return lgt_kernel_missing(w->kernel, form, shape->size / shape->nchunk, shape->size);
+}
+
 static lgt_status loop_run(lgt_step *step, int chunk) {
   lgt_loop_work *w = loop_of(step, chunk);
   chunk -= w->chunk;
-  lgt_kernel_fn code =
-      w->plan->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
-  if (!code) code = lgt_kernel_code(w->kernel);
+  lgt_kernel_fn code = code_of(w);
   if (!w->plan->nnative) return lgt_nest_run(&w->nest, code, chunk, NULL);
   block_prelude p = {{run_block}, w, lgt_mem_alloc((size_t)w->plan->block_bytes)};
   if (!p.memory)

@@ -104,6 +104,16 @@ typedef void (*lgt_kernel_fn)(const lgt_slab *slab);
 /* The interpreter: executes any loop, without compilation. */
 void lgt_interp_run(const lgt_loop *loop, const lgt_slab *slab);
 
+/* Has it results that non-temporal stores can write? */
+static inline bool lgt_loop_streams(const lgt_loop *loop) {
+  bool streams = false;
+  for (int k = 0; k < loop->naccess; k++) {
+    if (loop->access[k].mode == LGT_ACCESS_REDUCE) return false; /* a reduction's lanes begin at column 0 */
+    streams |= loop->access[k].mode == LGT_ACCESS_STORE && loop->access[k].inner == LGT_STRIDE_UNIT;
+  }
+  return streams;
+}
+
 /* Computes the hash.  False when the loop is malformed in a way lgt_body_verify does not see. */
 void lgt_loop_seal(lgt_loop *loop);
 /* A sealed copy, the caller's; NULL when out of memory. */

@@ -610,6 +610,20 @@ static void log_plan(const lgt_plan *plan) {
 
 /* ---- entry ---------------------------------------------------------------------------------------- */
 
+void lgt_plan_want_code(const lgt_fuser *fuser, const lgt_plan_group *group) {
+  for (int l = 0; l < group->nloop; l++) {
+    const lgt_plan_loop *loop = &group->loop[l];
+    if (loop->kernel)
+      lgt_kernel_want(fuser->kernels, loop->kernel, loop->stream ? LGT_KERNEL_STREAM : LGT_KERNEL_PLAIN,
+                      loop->shape.size);
+  }
+}
+
+void lgt_plan_want_host_code(const lgt_fuser *fuser, const lgt_plan *plan) {
+  if (lgt_kernels_for_devices(fuser->kernels)) return;
+  for (int g = 0; g < plan->ngroup; g++) lgt_plan_want_code(fuser, &plan->group[g]);
+}
+
 static bool copy_form(const lgt_window *window, lgt_plan *plan) {
   plan->form = lgt_mem_alloc(((size_t)window->nform + 1) * sizeof *plan->form);
   plan->layout = lgt_mem_alloc(((size_t)window->nlayout + 1) * sizeof *plan->layout);
@@ -689,6 +703,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
     lgt_plan_free(plan);
     return status;
   }
+  lgt_plan_want_host_code(fuser, plan);
   if (fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
   if (lgt_log_on(FUSE, 1)) log_summary(plan);
   if (lgt_log_on(FUSE, 3)) log_plan(plan);

@@ -406,6 +406,9 @@ lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window);
 /* Make the plan of the first n calls, whose canonical form (and form) the window holds; replaces a stale one.
  * Handles that died before the call count as dead, all others as alive. */
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
+/* The host is to run a group's loops: their code is wanted.  Those of all groups, unless devices may run them. */
+void lgt_plan_want_code(const lgt_fuser *fuser, const lgt_plan_group *group);
+void lgt_plan_want_host_code(const lgt_fuser *fuser, const lgt_plan *plan);
 /* Only decide how the calls are cut and grouped: a plan whose groups are not woven, that nobody finds, and that the caller
  * frees.  All ranks decide alike. */
 lgt_status lgt_fuser_decide(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);

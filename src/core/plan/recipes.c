@@ -708,7 +708,10 @@ const lgt_plan_group *lgt_recipes_rescue(lgt_fuser *fuser, const lgt_plan_group 
   if ((*known)[n]) return (*known)[n];
   lgt_plan_group *out = lgt_mem_zalloc(sizeof *out);
   if (!out) return lgt_no_memory_to_fuse(), NULL;
-  if (!weave_rescue(fuser, group, &group->elided[n], out)) return (*known)[n] = out;
+  if (!weave_rescue(fuser, group, &group->elided[n], out)) {
+    if (!lgt_kernels_for_devices(fuser->kernels)) lgt_plan_want_code(fuser, out);
+    return (*known)[n] = out;
+  }
   lgt_plan_group_fini(out);
   lgt_mem_free(out);
   return NULL;

@@ -576,7 +576,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   for (int g = 0; g < plan->ngroup && good; g++)
     good = lgt_plan_spares_still(fuser, plan, g) && shift_group(&s, &plan->group[g]);
   if (good && fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
-  if (good) return plan;
+  if (good) return lgt_plan_want_host_code(fuser, plan), plan;
   lgt_plan_release(plan);
   return NULL;
 }

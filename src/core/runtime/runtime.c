@@ -148,7 +148,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
     status = lgt_profile_open(rt->config->profile, peers ? peers->rank : 0, peers ? peers->size : 1,
                               lgt_exec_cpus(rt->exec), &rt->profile);
   if (status) return status;
-  lgt_kernels_watch(rt->kernels, rt->profile);
+  lgt_kernels_watch(rt->kernels, lgt_exec_cpus(rt->exec), rt->profile);
   lgt_exec_watch(rt->exec, rt->profile);
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));

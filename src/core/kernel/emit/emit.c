@@ -240,10 +240,11 @@ static bool compile(const char *source, const emitter *e, lgt_emit_result *out) 
 
 /* ---- the entry ------------------------------------------------------------------------------------ */
 
-static bool emitter_init(emitter *e, const lgt_loop *loop, lgt_isa isa) {
+static bool emitter_init(emitter *e, const lgt_loop *loop, lgt_isa isa, lgt_kernel_form form) {
   memset(e, 0, sizeof *e);
   e->loop = loop;
   e->isa = isa;
+  e->form = form;
   e->out = &e->body;
   e->access = lgt_mem_zalloc((size_t)(loop->naccess + 1) * sizeof *e->access);
   e->value = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->value);
@@ -275,11 +276,12 @@ static char *write_module(emitter *e, bool device) {
   return e->decl.failed ? NULL : e->decl.data;
 }
 
-static lgt_status emit(const lgt_loop *loop, lgt_isa isa, bool device, bool want_text, lgt_emit_result *out) {
+static lgt_status emit(const lgt_loop *loop, lgt_isa isa, lgt_kernel_form form, bool device, bool want_text,
+                       lgt_emit_result *out) {
   emitter e;
   lgt_status status = LGT_NO_MEMORY;
   double t0 = seconds();
-  char *source = emitter_init(&e, loop, isa) ? write_module(&e, device) : NULL;
+  char *source = emitter_init(&e, loop, isa, form) ? write_module(&e, device) : NULL;
   if (!source) {
     snprintf(out->message, sizeof out->message, "out of memory while writing a loop of %d instructions",
              loop->ninst);
@@ -305,14 +307,15 @@ done:
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out) {
+EXPORT lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa, lgt_kernel_form form, bool want_text,
+                                lgt_emit_result *out) {
   memset(out, 0, sizeof *out);
-  return emit(loop, isa, false, want_text, out);
+  return emit(loop, isa, form, false, want_text, out);
 }
 
 EXPORT lgt_status lgt_emit_device(const lgt_loop *loop, bool want_text, lgt_emit_result *out) {
   memset(out, 0, sizeof *out);
-  if (lgt_grid_dims(loop) >= 0) return emit(loop, LGT_ISA_AVX2, true, want_text, out);
+  if (lgt_grid_dims(loop) >= 0) return emit(loop, LGT_ISA_AVX2, LGT_KERNEL_PLAIN, true, want_text, out);
   snprintf(out->message, sizeof out->message,
            "a loop of too many accesses, or of several forms of reductions");
   return LGT_UNSUPPORTED;

@@ -104,12 +104,13 @@ typedef struct divisor {
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
+  lgt_kernel_form form;
   bool device; /* for a device: no masks, functions of one element, parameters at `params` */
   val params;
   const val *late; /* of a device: the offsets of accesses, if each that moves is located where it is needed; or NULL */
   int lanes;       /* elements an iteration works on */
   bool short_body; /* of a few simple instructions */
-  bool compact;    /* one body, for full and partial iterations, ordinary and streaming: long bodies */
+  bool compact;    /* one body, for full and partial iterations: long bodies */
   bool narrow;     /* the function being written keeps targets of the vector form in registers */
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */

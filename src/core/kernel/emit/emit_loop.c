@@ -13,8 +13,7 @@
  * The streaming kernel always has the second form: there an iteration may be partial at the beginning
  * too, so that the stores that follow are aligned.
  *
- * A body that calls functions on arrays is written in phases (emit_phase.c), each for a block of columns, and once for
- * both kinds of stores.
+ * A body that calls functions on arrays is written in phases (emit_phase.c), each for a block of columns.
  *
  * Where all targets of reductions stand still along the rows and the columns are few enough for one vector,
  * another function keeps these targets in registers from the first row to the last.
@@ -655,8 +654,7 @@ static void emit_narrow_body(emitter *e) {
   put(e, "func.return\n}\n");
 }
 
-/* stream: NULL for ordinary stores only, "true", or "" for an argument that decides. */
-static void emit_function(emitter *e, const char *name, bool twice, const char *stream) {
+static void emit_function(emitter *e, const char *name, bool twice, bool streams) {
   e->out = &e->entry;
   e->next = 0;
   e->next_block = 0;
@@ -664,10 +662,8 @@ static void emit_function(emitter *e, const char *name, bool twice, const char *
   begin_phase(e, 0);
   e->slab = e->next++;
   e->stream = -1;
-  put(e, "func.func @$(%: !llvm.ptr", name, e->slab);
-  if (stream && !*stream) put(e, ", %: i1", e->stream = e->next++);
-  put(e, ") {\n");
-  if (stream && *stream) e->stream = def(e, "arith.constant $", stream);
+  put(e, "func.func @$(%: !llvm.ptr) {\n", name, e->slab);
+  if (streams) e->stream = def(e, "arith.constant true");
   e->out = &e->body;
   if (e->narrow) emit_narrow_body(e);
   else emit_function_body(e, twice);
@@ -676,20 +672,11 @@ static void emit_function(emitter *e, const char *name, bool twice, const char *
   e->out = &e->done;
 }
 
-/* lgt_body with its second argument decided. */
-static void emit_wrapper(emitter *e, const char *name, const char *stream) {
-  e->next = 0;
-  e->slab = e->next++;
-  put(e, "func.func @$(%: !llvm.ptr) {\n", name, e->slab);
-  val decided = def(e, "arith.constant $", stream);
-  put(e, "func.call @lgt_body(%, %) : (!llvm.ptr, i1) -> ()\nfunc.return\n}\n", e->slab, decided);
-}
-
 /* Few columns or many. */
-static void emit_choice(emitter *e) {
+static void emit_choice(emitter *e, const char *name) {
   e->next = e->next_block = 0;
   e->slab = e->next++;
-  put(e, "func.func @lgt_kernel(%: !llvm.ptr) {\n", e->slab);
+  put(e, "func.func @$(%: !llvm.ptr) {\n", name, e->slab);
   int few = e->next_block++, many = e->next_block++;
   val most = int_constant(e, e->lanes + 1), cols = field(e, e->slab, offsetof(lgt_slab, cols), "i64");
   branch_if(e, int_less(e, cols, most), few, NULL, 0, many, 0);
@@ -745,28 +732,18 @@ static void choose_shape(emitter *e) {
 }
 
 void emit_module(emitter *e) {
-  bool streams = false, reduces = false;
+  bool streams = false;
   analyse(e);
   find_phases(e);
   choose_shape(e);
-  for (int k = 0; k < e->loop->naccess; k++) {
-    if (is_streamed(e, k)) streams = true;
-    if (e->loop->access[k].mode == LGT_ACCESS_REDUCE) reduces = true;
-  }
-  streams = streams && !reduces; /* a reduction's lanes begin at column 0 */
+  for (int k = 0; k < e->loop->naccess && e->form == LGT_KERNEL_STREAM; k++) streams |= is_streamed(e, k);
+  const char *name = e->form == LGT_KERNEL_STREAM ? "lgt_kernel_stream" : "lgt_kernel";
   if (is_narrow(e)) {
-    emit_function(e, "lgt_wide", true, NULL);
+    emit_function(e, "lgt_wide", true, false);
     e->narrow = true;
-    emit_function(e, "lgt_narrow", false, NULL);
-    emit_choice(e);
-  } else if (!e->compact && e->nphase == 1) {
-    emit_function(e, "lgt_kernel", true, NULL);
-    if (streams) emit_function(e, "lgt_kernel_stream", false, "true");
-  } else if (!streams) {
-    emit_function(e, "lgt_kernel", false, NULL);
+    emit_function(e, "lgt_narrow", false, false);
+    emit_choice(e, name);
   } else {
-    emit_function(e, "lgt_body", false, "");
-    emit_wrapper(e, "lgt_kernel", "false");
-    emit_wrapper(e, "lgt_kernel_stream", "true");
+    emit_function(e, name, !streams && !e->compact && e->nphase == 1, streams && lgt_loop_streams(e->loop));
   }
 }
