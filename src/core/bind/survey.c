@@ -9,7 +9,7 @@
 
 /* What lgt_survey was given. */
 typedef struct survey {
-  const lgt_binder *binder;
+  lgt_binder *binder;
   const lgt_plan_group *group;
   lgt_rect *read, *write, *spare;
   bool *fold;
@@ -143,6 +143,80 @@ static void find_out(survey *s) {
   share_slots(s);
 }
 
+/* By root of a translated plan: a touch of the group whose view has moved; NULL: none has, or the group does not touch it.  NULL
+ * when out of memory. */
+static const lgt_touch **find_moved(const survey *s) {
+  const lgt_plan *plan = s->group->plan;
+  const lgt_plan_notes *notes = s->group->notes;
+  const lgt_touch **moved = lgt_arena_alloc(&s->binder->arena, ((size_t)plan->nroot + 1) * sizeof *moved);
+  for (int i = 0; moved && i < notes->ntouch; i++) {
+    const lgt_touch *t = &notes->touch[i];
+    if (plan->call[t->call].layout[t->arg] != plan->origin->call[t->call].layout[t->arg])
+      moved[notes->touched[t->root].root] = t;
+  }
+  return moved;
+}
+
+/* May several roots have a slot, of which views have moved?  Or copies that no call of the program makes? */
+static bool is_mixed(const lgt_plan_group *group, const lgt_touch *const *moved) {
+  for (int i = 0; i < group->items->nitem; i++)
+    if (group->items->item[i].call == LGT_NONE) return true;
+  for (int b = 0; b < group->items->nbuffer; b++) {
+    const lgt_weave_buffer *buffer = &group->items->buffer[b];
+    if (buffer->slot != LGT_NONE && moved[buffer->root] && !group->slot[buffer->slot].initial) return true;
+  }
+  return false;
+}
+
+static void move(lgt_rect *rect, const int64_t *by) {
+  if (rect->ndim < 0 || lgt_rect_empty(rect)) return;
+  for (int k = 0; k < rect->ndim; k++) rect->lo[k] += by[k], rect->hi[k] += by[k];
+}
+
+/* All that the domains touch of a slot. */
+static void move_slot(const survey *s, int slot, const lgt_touch *t) {
+  const lgt_plan *plan = s->group->plan;
+  const lgt_layout *from = lgt_layout_at(s->binder->stores, plan->origin->call[t->call].layout[t->arg]),
+                   *to = lgt_layout_at(s->binder->stores, plan->call[t->call].layout[t->arg]);
+  int64_t by[LGT_MAX_DIM];
+  for (int k = 0; k < from->root_ndim; k++) by[k] = to->first[k] - from->first[k];
+  for (int at = slot; at < s->binder->map->local * s->group->nslot; at += s->group->nslot) {
+    move(&s->read[at], by);
+    move(&s->write[at], by);
+    move(&s->spare[at], by);
+  }
+}
+
+/* The group of a translated plan touches what that of its origin does, as far from there as its views are (shift.h).  False: that
+ * does not tell all. */
+static bool translate(survey *s) {
+  const lgt_plan_group *group = s->group, *from = lgt_plan_group_lasting(group);
+  int n = group->nslot, local = s->binder->map->local;
+  if (!group->plan->translated || from == group || !from->notes->survey || !group->notes->touch) return false;
+  const lgt_touch **moved = find_moved(s);
+  if (!moved || is_mixed(group, moved)) return false;
+  memcpy(s->read, from->notes->survey, 3 * (size_t)(local * n) * sizeof(lgt_rect) + (size_t)n);
+  for (int i = 0; i < n; i++)
+    if (group->slot[i].initial && moved[group->slot[i].root]) move_slot(s, i, moved[group->slot[i].root]);
+  return true;
+}
+
+static bool is_same(const lgt_rect *a, const lgt_rect *b) {
+  return a->ndim == b->ndim && (a->ndim < 0 || lgt_rect_equal(a, b));
+}
+
+/* With the option `check`: is that what would be found out? */
+static bool check_translated(const survey *s) {
+  int n = s->group->nslot, all = s->binder->map->local * n;
+  lgt_rect *read = lgt_arena_alloc(&s->binder->arena, 3 * (size_t)all * sizeof *read + (size_t)n + 1);
+  if (!read) return false;
+  survey again = {s->binder, s->group, read, read + all, read + 2 * all, (bool *)(read + 3 * all)};
+  find_out(&again);
+  for (int i = 0; i < 3 * all; i++) lgt_assert(is_same(&s->read[i], &read[i]));
+  for (int i = 0; i < n; i++) lgt_assert(s->fold[i] == again.fold[i]);
+  return true;
+}
+
 bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *out) {
   size_t n = (size_t)binder->map->local * (size_t)group->nslot;
   size_t bytes = 3 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
@@ -151,8 +225,10 @@ bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *o
   if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
   if (!read) return false;
   survey s = {binder, group, read, read + n, read + 2 * n, (bool *)(read + 3 * n)};
-  if (!group->notes->survey) find_out(&s);
+  bool made = group->notes->survey != NULL, translated = !made && lasts && translate(&s);
+  if (!made && !translated) find_out(&s);
   if (lasts) group->notes->survey = read;
+  if (translated && binder->check && !check_translated(&s)) return false;
   *out = (lgt_surveyed){s.read, s.write, s.spare, s.fold};
   return true;
 }

@@ -36,7 +36,7 @@ static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_
 }
 
 static void add_cover(lgt_exchange *x, int domain, int n, const lgt_rect *rect) {
-  lgt_rect *cover = &x->cover[domain * x->nstore + n];
+  lgt_rect *cover = &x->cover[domain * x->nheld + n];
   *cover = cover->ndim < 0 ? *rect : lgt_rect_bound(cover, rect);
 }
 
@@ -58,7 +58,7 @@ static void note_moves(lgt_exchange *x, int n, int place, int first) {
     int to = move->to == LGT_NOBODY ? 0 : move->to - binder->map->first;
     move->root = (uint16_t)n;
     move->place = place;
-    if (!move->sends) x->gets[to * x->nstore + n] = true;
+    if (!move->sends) x->gets[to * x->nheld + n] = true;
   }
 }
 
@@ -145,7 +145,7 @@ static lgt_status save_histories(lgt_exchange *x) {
 
 static lgt_status make_room(lgt_exchange *x) {
   lgt_arena *arena = &x->binder->arena;
-  size_t n = (size_t)x->binder->map->local * (size_t)x->nstore + 1;
+  size_t n = (size_t)x->binder->map->local * (size_t)x->nheld + 1;
   x->cover = lgt_arena_alloc(arena, 2 * n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, 3 * n);
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
@@ -188,12 +188,12 @@ static bool foresee_write(lgt_exchange *x, const lgt_touch *t) {
 static bool list_all(lgt_exchange *x) {
   const lgt_plan_notes *notes = x->group->notes;
   bool good = true;
-  for (int i = 0; i < x->nstore && good; i++)
+  for (int i = 0; i < x->nheld && good; i++)
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, notes->ntouch + i);
   for (int i = 0, made = 0; i < notes->ntouch && good; i++) {
     const lgt_touch *t = &notes->touch[i];
-    lgt_selected s = selected_around(x->binder, x->group, t);
     if (t->repeats && t->reads) good = list_moves(x, t->root, t->whole, i); /* to each rank once */
+    lgt_selected s = t->fresh ? (lgt_selected){0} : selected_around(x->binder, x->group, t);
     if (good && !t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
     bool ends = i + 1 == notes->ntouch || t[1].call != t->call; /* a call reads before it writes */
     for (; x->group->turns && ends && made <= i && good; made++) good = foresee_write(x, &notes->touch[made]);
@@ -206,7 +206,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   *x = (lgt_exchange){.binder = binder, .group = group};
   lgt_status status = lgt_touches_make(binder, group);
   if (status) return status;
-  x->nstore = group->notes->ntouched;
+  x->nstore = group->notes->ntouched, x->nheld = group->notes->nheld;
   x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();
   for (int i = 0; i < x->nstore; i++)
@@ -232,7 +232,7 @@ lgt_status lgt_exchange_go_on(lgt_exchange *x) {
 
 lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
                                     const lgt_selected *selected) {
-  *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
+  *x = (lgt_exchange){.binder = binder, .nstore = 1, .nheld = 1, .host = true};
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();
   x->store[0] = store;
@@ -244,7 +244,7 @@ lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_sto
 
 lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
                              bool read, bool write) {
-  *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
+  *x = (lgt_exchange){.binder = binder, .nstore = 1, .nheld = 1, .host = true};
   lgt_arena_reset(&binder->arena);
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();
@@ -268,7 +268,7 @@ static int number_of_slot(const lgt_exchange *x, const lgt_plan_slot *slot) {
 
 void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
   int n = number_of_slot(x, slot);
-  lgt_assert(n >= 0);
+  lgt_assert(n >= 0 && n < x->nheld); /* the group does not make what has contents from before */
   add_cover(x, domain, n, rect);
   x->written[n] |= slot->written;
 }
@@ -276,28 +276,28 @@ void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, c
 void lgt_exchange_margin(lgt_exchange *x, int slot) {
   int n = number_of_slot(x, &x->group->slot[slot]);
   const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
-  for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
+  for (int at = n; at < x->binder->map->local * x->nheld; at += x->nheld)
     if (x->cover[at].ndim > 0) x->cover[at] = lgt_acquire_margin(x->group, slot, &x->cover[at], layout);
 }
 
 void lgt_exchange_spare(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
-  x->spare[domain * x->nstore + number_of_slot(x, slot)] = *rect;
+  x->spare[domain * x->nheld + number_of_slot(x, slot)] = *rect;
 }
 
 /* Does anything come to a domain for a store, to whichever of its parts?  From there it goes to the others. */
 static bool gets(const lgt_exchange *x, int n, int domain) {
-  bool any = x->gets[domain * x->nstore + n];
-  for (int i = 0; i < x->nstore && x->split && !any; i++)
-    any = x->store[i] == x->store[n] && x->gets[domain * x->nstore + i];
+  bool any = x->gets[domain * x->nheld + n];
+  for (int i = 0; i < x->nheld && x->split && !any; i++)
+    any = x->store[i] == x->store[n] && x->gets[domain * x->nheld + i];
   return any;
 }
 
 /* The instance for a part of a store; it may have taken the place of that for another part, if they are near here. */
 static void note_acquired(lgt_exchange *x, int n, int domain) {
   lgt_replica *replica = &x->store[n]->replica[domain];
-  lgt_instance **inst = x->inst + domain * x->nstore;
+  lgt_instance **inst = x->inst + domain * x->nheld;
   inst[n] = replica->inst;
-  for (int i = 0; i < x->nstore; i++)
+  for (int i = 0; i < x->nheld; i++)
     if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
 }
 
@@ -328,11 +328,11 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   for (int n = 0; n < x->nstore; n++)            /* then new stores of one that was ready have none yet */
     if (!lgt_store_replicas(x->binder->map, x->store[n])) return lgt_no_memory_to_launch();
   x->lacks = x->plain = false;
-  if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
-  for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
+  if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nheld * sizeof *x->inst);
+  for (int i = 0; i < 2 * x->nheld && !status; i++) /* what is written comes last, into the main instance */
     for (int d = 0; d < local && !status; d++) {
-      int n = i % x->nstore, at = d * x->nstore + n;
-      if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
+      int n = i % x->nheld, at = d * x->nheld + n;
+      if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nheld)) continue;
       bool comes = gets(x, n, d);
       lgt_use use = lgt_exchange_use(x, n, comes);
       lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
@@ -500,7 +500,7 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
 }
 
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
-  lgt_exchange x = {.binder = binder, .nstore = 1, .store = &store};
+  lgt_exchange x = {.binder = binder, .nstore = 1, .nheld = 1, .store = &store};
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_arena_reset(&binder->arena);
   binder->pieces.count = 0;
@@ -591,8 +591,8 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
 }
 
 static bool any_absent(const lgt_exchange *x) {
-  for (int at = 0; at < x->binder->map->local * x->nstore; at++)
-    if (x->store[at % x->nstore]->replica[at / x->nstore].absent.count) return true;
+  for (int at = 0; at < x->binder->map->local * x->nheld; at++)
+    if (x->store[at % x->nheld]->replica[at / x->nheld].absent.count) return true;
   return false;
 }
 
@@ -678,8 +678,8 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
 /* What came for one part of a store, another part may have, too. */
 static lgt_status refresh_parts(lgt_exchange *x) {
   lgt_status status = LGT_OK;
-  for (int at = 0; at < x->binder->map->local * x->nstore && !status; at++) {
-    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
+  for (int at = 0; at < x->binder->map->local * x->nheld && !status; at++) {
+    lgt_replica *replica = &x->store[at % x->nheld]->replica[at / x->nheld];
     if (x->inst[at] && lgt_replica_old(replica, x->inst[at])->count)
       status = lgt_acquire_refresh(x->binder, replica, x->inst[at], &x->cover[at], NULL);
   }
@@ -729,9 +729,9 @@ lgt_status lgt_exchange_move(lgt_exchange *x) {
 /* Each domain has its tile in its main instance: there need not be others. */
 static void end_consolidation(lgt_exchange *x) {
   lgt_map *map = x->binder->map;
-  for (int at = 0; x->together && at < map->local * x->nstore; at++) {
-    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
-    if (x->together[at % x->nstore] && !x->split && replica->inst && x->cover[at].ndim >= 0 &&
+  for (int at = 0; x->together && at < map->local * x->nheld; at++) {
+    lgt_replica *replica = &x->store[at % x->nheld]->replica[at / x->nheld];
+    if (x->together[at % x->nheld] && !x->split && replica->inst && x->cover[at].ndim >= 0 &&
         lgt_rect_contains(&replica->inst->rect, &x->cover[at]))
       lgt_replica_drop_asides(map, replica);
   }

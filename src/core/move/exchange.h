@@ -34,7 +34,7 @@ typedef struct lgt_exchange {
   lgt_binder *binder;
   const lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;           /* by number among the touched roots; from the arena, like the rest */
-  int nstore;
+  int nstore, nheld; /* ... those with contents from before the group come first */
   lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
   bool replays;       /* the record is of an earlier exchange that began like this one */
   bool known; /* what instances must have room for: it was told, or is as before (room.h); `cover`, `spare` and `written` stay */
@@ -42,17 +42,18 @@ typedef struct lgt_exchange {
   bool ready; /* it has not begun, but is known to be as recorded (lgt_record_again) */
   bool plain; /* all domains have one instance of each store, with the newest elements of all that they should have */
   bool split; /* a store may occur several times in `store`, once for each part */
-  /* By local domain * nstore + store: */
+  /* By local domain * nheld + store, of those that are held: */
   lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
   lgt_instance **inst; /* borrowed; if split: the instance that was acquired; NULL: none yet */
   bool host;           /* instances are in the host's memory, not in the domains' homes */
   lgt_picks *picks;    /* which elements of the cover; NULL: data names none */
   bool *gets;          /* elements will be copied into the instance */
   lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
-  /* By store: */
+  /* By store that is held: */
   bool *written;             /* it will be written in place */
   const lgt_rect *changed;   /* all that is written of it; ndim -1: nothing.  NULL: not known */
   bool *together;            /* its elements are brought together, into tiles; NULL: no store's are */
+  /* By store: */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
   const lgt_history **found; /* ready: the same, before it begins */
 } lgt_exchange;
@@ -80,7 +81,7 @@ void lgt_exchange_margin(lgt_exchange *exchange, int slot);
 void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
 /* Does anything come to a local domain, for any store? */
 static inline bool lgt_exchange_gets(const lgt_exchange *exchange) {
-  for (int at = 0; at < exchange->binder->map->local * exchange->nstore; at++)
+  for (int at = 0; at < exchange->binder->map->local * exchange->nheld; at++)
     if (exchange->gets[at]) return true;
   return false;
 }
@@ -103,13 +104,13 @@ static inline lgt_use lgt_exchange_use(const lgt_exchange *exchange, int n, bool
 }
 /* The local domain's instance of a store that the exchange works on. */
 static inline lgt_instance *lgt_exchange_destination(const lgt_exchange *exchange, int n, int domain) {
-  int at = domain * exchange->nstore + n;
+  int at = domain * exchange->nheld + n;
   return exchange->split && exchange->inst[at] ? exchange->inst[at] : exchange->store[n]->replica[domain].inst;
 }
 /* The local domain's instance of an initial slot; NULL: the domain does not touch the slot. */
 static inline lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, int slot) {
   int n = exchange->group->notes->of_slot[slot];
-  return exchange->cover[domain * exchange->nstore + n].ndim < 0 ? NULL : lgt_exchange_destination(exchange, n, domain);
+  return exchange->cover[domain * exchange->nheld + n].ndim < 0 ? NULL : lgt_exchange_destination(exchange, n, domain);
 }
 /* Record in the stores which domains have their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);

@@ -594,7 +594,7 @@ static lgt_status prepare_call(lgt_binder *binder, const lgt_plan_group *group, 
 
 /* All that was touched so far is needed. */
 static bool begin_picks(lgt_exchange *x) {
-  size_t n = (size_t)x->binder->map->local * (size_t)x->nstore;
+  size_t n = (size_t)x->binder->map->local * (size_t)x->nheld;
   x->picks = lgt_arena_alloc(&x->binder->arena, n * sizeof *x->picks);
   for (size_t i = 0; x->picks && i < n; i++) x->picks[i] = (lgt_picks){.rest = x->cover[i]};
   return x->picks != NULL;
@@ -605,7 +605,7 @@ bool lgt_image_pick(lgt_exchange *x, int n, const lgt_selected *s) {
   if (!x->picks && !s->image) return true;
   if (!x->picks && !begin_picks(x)) return false;
   for (int d = 0; d < map->local; d++) {
-    lgt_picks *picks = &x->picks[d * x->nstore + n];
+    lgt_picks *picks = &x->picks[d * x->nheld + n];
     lgt_rect rect;
     if (s->image && s->image->coarse && s->image->coarse[d] && picks->count < LGT_PICKS) {
       picks->runs[picks->count++] = s->image->coarse[d];

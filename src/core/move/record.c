@@ -90,12 +90,13 @@ bool lgt_record_replay(lgt_exchange *x, const lgt_record *r) {
 /* In one domain: is the only instance of a store, number n of the exchange, as that wants it? */
 static bool is_there(const lgt_exchange *x, const lgt_store *store, int n, int domain) {
   const lgt_replica *replica = store->replica ? &store->replica[domain] : NULL;
-  int at = domain * x->nstore + n;
-  if (!replica) return x->cover[at].ndim < 0;
+  int at = domain * x->nheld + n;
+  bool covers = n < x->nheld && x->cover[at].ndim >= 0;
+  if (!replica) return !covers;
   if (replica->naside | replica->old.count | replica->absent.count) return false;
   if (replica->inst && replica->inst->failure) return false;
-  return x->cover[at].ndim < 0 || lgt_acquire_suits(store, domain, x->binder->map->memory, &x->cover[at],
-                                                    lgt_exchange_use(x, n, x->gets[at]));
+  return !covers || lgt_acquire_suits(store, domain, x->binder->map->memory, &x->cover[at],
+                                      lgt_exchange_use(x, n, x->gets[at]));
 }
 
 /* Are the stores as the record has them?  They are listed, and their histories, as far as it is so. */
@@ -118,7 +119,8 @@ bool lgt_record_again(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group 
                       const uint32_t *root) {
   lgt_plan_notes *notes = group->notes;
   size_t n = (size_t)notes->ntouched + 1;
-  *x = (lgt_exchange){.binder = binder, .group = group, .nstore = notes->ntouched, .replays = true};
+  *x = (lgt_exchange){
+      .binder = binder, .group = group, .nstore = notes->ntouched, .nheld = notes->nheld, .replays = true};
   /* Whoever checks or reads a log wants all of it. */
   bool may = !binder->check && binder->map->nmemory == 1 && !group->split && notes->cover &&
              !lgt_log_on(MAP, 3) && !lgt_log_on(MOVE, 3) && lgt_room_take(x);
@@ -198,7 +200,7 @@ lgt_record *lgt_record_begin(const lgt_exchange *x) {
          pieces = (size_t)binder->pieces.count * sizeof(lgt_piece),
          messages = (size_t)binder->nmove * sizeof(lgt_small *),
          ahead = (size_t)binder->map->local * sizeof(lgt_portion),
-         gets = (size_t)binder->map->local * (size_t)x->nstore,
+         gets = (size_t)binder->map->local * (size_t)x->nheld,
          size = stores + pieces + moves + messages + ahead;
   for (int i = 0; i < binder->nmove; i++) size += small_size(x, &binder->move[i]);
   lgt_record *r = is_worth_it(x) ? lgt_mem_alloc(sizeof *r + size + gets) : NULL;

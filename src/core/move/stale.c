@@ -59,8 +59,8 @@ static void want_history(wanted *w, const lgt_history *history) {
 static bool is_wanted(wanted *w) {
   const lgt_exchange *x = w->x;
   w->any = false;
-  for (int n = 0; n < x->nstore; n++) {
-    int at = w->domain * x->nstore + n;
+  for (int n = 0; n < x->nheld; n++) {
+    int at = w->domain * x->nheld + n;
     if (x->store[n] != w->store) continue;
     want_history(w, x->saved[n]);
     if (x->cover[at].ndim < 0) continue;
@@ -98,9 +98,9 @@ static void thin_out(wanted *w, lgt_instance *inst) {
 
 void lgt_stale_give_back(const lgt_exchange *x) {
   lgt_map *map = x->binder->map;
-  for (int at = 0; x->picks && at < map->local * x->nstore; at++) {
-    const lgt_store *store = x->store[at % x->nstore];
-    wanted w = {.x = x, .store = store, .domain = at / x->nstore};
+  for (int at = 0; x->picks && at < map->local * x->nheld; at++) {
+    const lgt_store *store = x->store[at % x->nheld];
+    wanted w = {.x = x, .store = store, .domain = at / x->nheld};
     if (!x->picks[at].count || !store->replica) continue;
     lgt_replica *replica = &store->replica[w.domain];
     if (replica->naside > (map->check ? 0 : FEW)) drop_asides(&w, replica);

@@ -149,7 +149,7 @@ static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
 static void find_cover(const making *m, lgt_rect *cover) {
   const lgt_plan_notes *notes = m->group->notes;
   const lgt_map *map = m->binder->map;
-  for (int i = 0; i < map->local * notes->ntouched; i++) cover[i].ndim = NONE;
+  for (int i = 0; i < map->local * notes->nheld; i++) cover[i].ndim = NONE;
   for (int i = 0; i < notes->ntouch; i++) {
     const lgt_touch *t = &notes->touch[i];
     for (int d = 0; d < map->local && !t->fresh; d++) {
@@ -157,7 +157,7 @@ static void find_cover(const making *m, lgt_rect *cover) {
       for (int k = -1;
            (k = lgt_footprint_next(&map->footprints, t->around, map->first + d, k, &rect)) >= 0;) {
         if (t->around->launch && lgt_rect_empty(&rect)) continue;
-        lgt_rect *at = &cover[(rect.ndim ? d : 0) * notes->ntouched + t->root];
+        lgt_rect *at = &cover[(rect.ndim ? d : 0) * notes->nheld + t->root];
         *at = at->ndim < 0 ? rect : lgt_rect_bound(at, &rect);
       }
     }
@@ -167,11 +167,31 @@ static void find_cover(const making *m, lgt_rect *cover) {
 /* Which elements the domains need room for. */
 static bool make_cover(const making *m) {
   lgt_plan_notes *notes = m->group->notes;
-  size_t n = (size_t)m->binder->map->local * (size_t)notes->ntouched;
+  size_t n = (size_t)m->binder->map->local * (size_t)notes->nheld;
   if (lgt_images_select(m->group)) return true;
   notes->cover = lgt_mem_alloc((n + 1) * sizeof *notes->cover);
   if (notes->cover) find_cover(m, notes->cover);
   return notes->cover;
+}
+
+/* Roots that the group makes have nothing that exchanges could move, nor room to be made for: their numbers come last. */
+static bool number_held_first(const making *m) {
+  lgt_plan_notes *notes = m->group->notes;
+  int n = notes->ntouched, next[2] = {0, 0}; /* of those that are held, and of the others */
+  int *to = lgt_arena_alloc(&m->binder->arena, ((size_t)n + 1) * sizeof *to);
+  lgt_touched *was = lgt_arena_alloc(&m->binder->arena, ((size_t)n + 1) * sizeof *was);
+  if (!to || !was) return false;
+  memcpy(was, notes->touched, (size_t)n * sizeof *was);
+  for (int i = 0; i < n; i++) next[1] += !is_fresh(m->group, was[i].root);
+  notes->nheld = next[1];
+  for (int i = 0; i < n; i++) {
+    to[i] = next[is_fresh(m->group, was[i].root)]++;
+    notes->touched[to[i]] = was[i];
+  }
+  for (int i = 0; i < notes->ntouch; i++) notes->touch[i].root = (uint16_t)to[notes->touch[i].root];
+  for (int r = 0; r < m->group->plan->nroot; r++) /* the parts of a root keep their order */
+    if (m->part[r] != NONE) m->part[r] = to[m->part[r]];
+  return true;
 }
 
 /* What follows from the touches: the part that each slot has, and the cover. */
@@ -198,7 +218,7 @@ static void forget(lgt_plan_notes *notes) {
   notes->touched = NULL;
   notes->of_slot = NULL;
   notes->cover = NULL;
-  notes->ntouch = notes->ntouched = 0;
+  notes->ntouch = notes->ntouched = notes->nheld = 0;
 }
 
 /* The group of a translated plan touches what its origin does, through other views, and these relate to one another as those
@@ -212,7 +232,7 @@ static const lgt_plan_group *pattern_of(const lgt_plan_group *group) {
 static bool take_cover(const making *m, const lgt_plan_group *from) {
   const lgt_plan *plan = m->group->plan;
   lgt_plan_notes *notes = m->group->notes;
-  int n = notes->ntouched, local = m->binder->map->local;
+  int n = notes->nheld, local = m->binder->map->local;
   bool *moved = lgt_arena_alloc(&m->binder->arena, (size_t)n + 1);
   notes->cover = lgt_mem_alloc(((size_t)(local * n) + 1) * sizeof *notes->cover);
   if (!moved || !notes->cover) return false;
@@ -240,7 +260,7 @@ static bool take_cover(const making *m, const lgt_plan_group *from) {
 /* With the option `check`: is that what would be found out? */
 static bool check_cover(const making *m) {
   lgt_rect *taken = m->group->notes->cover;
-  int n = m->binder->map->local * m->group->notes->ntouched;
+  int n = m->binder->map->local * m->group->notes->nheld;
   bool good = make_cover(m);
   for (int i = 0; i < n && good; i++) {
     const lgt_rect *made = &m->group->notes->cover[i];
@@ -257,6 +277,7 @@ static bool take_touches(making *m, const lgt_plan_group *from) {
   if (!notes->of_slot) return false;
   memcpy(notes->of_slot, from->notes->of_slot, (size_t)from->nslot * sizeof *notes->of_slot);
   notes->ntouched = from->notes->ntouched;
+  notes->nheld = from->notes->nheld;
   memcpy(notes->touched, from->notes->touched, (size_t)notes->ntouched * sizeof *notes->touched);
   for (int i = 0; i < from->notes->ntouch; i++) {
     lgt_touch *t = &notes->touch[i];
@@ -287,7 +308,7 @@ lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group) {
       good = !make_touch(&m, i, a, &notes->touch[notes->ntouch]);
       notes->ntouch += good;
     }
-  if (good && make_rest(&m)) return LGT_OK;
+  if (good && number_held_first(&m) && make_rest(&m)) return LGT_OK;
   forget(notes);
   return lgt_no_memory_to_launch();
 }

@@ -214,9 +214,9 @@ typedef struct lgt_plan_notes {
   int ntouch;
   int64_t brought;      /* the most that any of them brings to every domain */
   lgt_touched *touched; /* owned: the roots in them, each once, or each part of one */
-  int ntouched;
+  int ntouched, nheld; /* ... of which those come first that have contents from before the group */
   int16_t *of_slot; /* owned, by slot: the number of its root, or part of one, among these; -1: no call touches it */
-  lgt_rect *cover;  /* owned, by local domain * ntouched + such a number: what all touches of contents from before are of,
+  lgt_rect *cover;  /* owned, by local domain * nheld + such a number: what all touches of contents from before are of,
                            ndim -1: nothing; NULL: data selects it */
   void *survey;     /* owned; survey.h */
   void *room;       /* owned; room.h, of a later room */

@@ -247,9 +247,11 @@ static bool stays_cut(const lgt_plan *origin, const lgt_plan_call *call, int arg
 /* Is the window a translated one?  The origin's layouts are numbered. */
 static void find_translation(shifter *s, const lgt_plan *origin) {
   const lgt_stores *stores = s->fuser->stores;
-  const lgt_layout **first = lgt_mem_zalloc((2 * (size_t)origin->nroot + 1) * sizeof *first), **moved;
+  size_t nroot = (size_t)origin->nroot, nlayout = (size_t)origin->nlayout;
+  const lgt_layout **first = lgt_mem_zalloc((2 * nroot + 1) * sizeof *first + nlayout), **moved;
   if (!first) return;
-  moved = first + origin->nroot;
+  moved = first + nroot;
+  bool *alike = (bool *)(moved + nroot + 1); /* by number of a layout, which many views have */
   s->translated = s->cut_alike = true;
   for (int r = 0; r < origin->nroot; r++)
     s->cut_alike &= origin->root[r].key == lgt_store_at(s->fuser->stores, s->window->root[r])->key;
@@ -262,25 +264,35 @@ static void find_translation(shifter *s, const lgt_plan *origin) {
       int r = call->root[a];
       if (!first[r]) first[r] = from, moved[r] = to;
       if (from == to && first[r] == moved[r]) continue;
-      s->translated =
-          same_but_placed(from, to) && first[r] != moved[r] && equally_far(first[r], moved[r], from, to);
+      uint32_t number = stores->note[layout].number;
+      s->translated = (alike[number] || same_but_placed(from, to)) && first[r] != moved[r] &&
+                      equally_far(first[r], moved[r], from, to);
+      alike[number] = s->translated;
       s->cut_alike = s->cut_alike && s->translated && stays_cut(origin, call, a, from, to);
     }
   lgt_mem_free(first);
 }
 
+/* The space of a call; of a translated window's, it stays as it is. */
+static bool shift_call_space(const shifter *s, lgt_plan_call *call, const lgt_call *in) {
+  lgt_alignment align[LGT_MAX_ARGS];
+  lgt_space space = {.align = align};
+  if (s->translated && !s->fuser->config->check) return true;
+  if (lgt_space_of_call(s->fuser->stores, in, &space)) return false;
+  if (space.ndim != call->space.ndim) return false;
+  lgt_assert(!s->translated || (call->space.unit == space.unit &&
+                                !memcmp(call->space.extent, space.extent, sizeof space.extent)));
+  memcpy(call->space.extent, space.extent, sizeof space.extent);
+  if (!call->kind->body) /* blocks that fit change with extents */
+    memcpy(call->space.align, align, call->nargs * sizeof *align);
+  call->space.unit = space.unit;
+  return true;
+}
+
 static bool shift_calls(const shifter *s, lgt_plan *plan) {
   for (int i = 0; i < plan->ncall; i++) {
-    lgt_plan_call *call = &plan->call[i];
-    lgt_alignment align[LGT_MAX_ARGS];
-    lgt_space space = {.align = align};
-    if (lgt_space_of_call(s->fuser->stores, &s->window->call[i], &space)) return false;
-    if (space.ndim != call->space.ndim) return false;
-    memcpy(call->space.extent, space.extent, sizeof space.extent);
-    if (!call->kind->body) /* blocks that fit change with extents */
-      memcpy(call->space.align, align, call->nargs * sizeof *align);
-    call->space.unit = space.unit;
-    memcpy(call->layout, s->window->call[i].layout, sizeof call->layout);
+    if (!shift_call_space(s, &plan->call[i], &s->window->call[i])) return false;
+    memcpy(plan->call[i].layout, s->window->call[i].layout, sizeof plan->call[i].layout);
   }
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
