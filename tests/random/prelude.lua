@@ -80,9 +80,12 @@ function calls.band(x)
   return bands[key]:dot(x)
 end
 
+-- A GPU's NaN has all bits of a mantissa; negated by Lua it would be LuaJIT's nil, so that it stays as it is.
 function calls.negate(x)
   x:host("rw", function(p)
-    for i = 0, x.size - 1 do p[i] = -p[i] end
+    for i = 0, x.size - 1 do
+      if p[i] == p[i] then p[i] = -p[i] end
+    end
   end)
 end
 
