@@ -18,6 +18,9 @@ static bool widen(lgt_halo *halo, const lgt_rect *had, const lgt_rect *want, boo
   return changed;
 }
 
+/* Halos make an instance grow so many times at most: what goes on growing is written piece by piece. */
+enum { FEW_GROWTHS = 2 };
+
 static lgt_habit *habit_of(lgt_binder *binder, const lgt_store *store) {
   lgt_habit *habit = &binder->habit[store->layout % LGT_HABITS];
   if (habit->layout != store->layout) *habit = (lgt_habit){.layout = store->layout};
@@ -219,13 +222,13 @@ static void grow_margins(const lgt_instance *inst, const lgt_layout *root, lgt_r
 }
 
 /* An instance that has grown several times, a column at a time perhaps, grows by more than it must, so that all its growth
- * together copies little more than it has in the end.  Halos need no more than the first times. */
+ * together copies little more than it has in the end. */
 static void grow_ahead(const lgt_map *map, lgt_replica *replica, const lgt_layout *root, lgt_rect *want,
                        int64_t *waste) {
-  enum { FEW = 2, SHARE = 4 };
+  enum { SHARE = 4 };
   const lgt_rect *had = &replica->inst->rect;
   int64_t size = lgt_rect_size(want);
-  if (++replica->grown <= FEW) {
+  if (++replica->grown <= FEW_GROWTHS) {
     grow_margins(replica->inst, root, want);
     *waste += lgt_rect_size(want) - size;
     return;
@@ -264,7 +267,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     lgt_rect had = replica->inst && !beside ? replica->inst->rect : *rect, want = lgt_rect_bound(&had, rect);
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
     if (replica->inst && many && !beside) {
-      learn_halo(binder, store, &replica->inst->made_for, &want);
+      if (replica->grown < FEW_GROWTHS) learn_halo(binder, store, &replica->inst->made_for, &want);
       if (!covers) grow_ahead(binder->map, replica, root, &want, &waste);
     }
     bool fresh = !replica->inst && many && writes && !picks;
