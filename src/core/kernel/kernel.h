@@ -41,7 +41,7 @@ typedef struct lgt_kernel {
   /* By form: NULL until the code is there.  Stored with release by the thread that installs it, loaded with acquire in
    * lgt_kernel_code. */
   _Atomic(lgt_kernel_fn) code[LGT_KERNEL_NFORM];
-  atomic_int state[LGT_KERNEL_NFORM]; /* lgt_kernel_state */
+  atomic_int state[LGT_KERNEL_NFORM];  /* lgt_kernel_state */
   atomic_llong work[LGT_KERNEL_NFORM]; /* relaxed: nanoseconds that the interpreter has taken, or will take next */
 } lgt_kernel;
 

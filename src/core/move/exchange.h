@@ -34,9 +34,9 @@ typedef struct lgt_exchange {
   lgt_binder *binder;
   const lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;           /* by number among the touched roots; from the arena, like the rest */
-  int nstore, nheld; /* ... those with contents from before the group come first */
-  lgt_record *record; /* borrowed: that of this exchange; NULL: there is none */
-  bool replays;       /* the record is of an earlier exchange that began like this one */
+  int nstore, nheld;           /* ... those with contents from before the group come first */
+  lgt_record *record;          /* borrowed: that of this exchange; NULL: there is none */
+  bool replays;                /* the record is of an earlier exchange that began like this one */
   bool known; /* what instances must have room for: it was told, or is as before (room.h); `cover`, `spare` and `written` stay */
   bool lacks; /* not all instances could be acquired */
   bool ready; /* it has not begun, but is known to be as recorded (lgt_record_again) */
@@ -50,9 +50,9 @@ typedef struct lgt_exchange {
   bool *gets;          /* elements will be copied into the instance */
   lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
   /* By store that is held: */
-  bool *written;             /* it will be written in place */
-  const lgt_rect *changed;   /* all that is written of it; ndim -1: nothing.  NULL: not known */
-  bool *together;            /* its elements are brought together, into tiles; NULL: no store's are */
+  bool *written;           /* it will be written in place */
+  const lgt_rect *changed; /* all that is written of it; ndim -1: nothing.  NULL: not known */
+  bool *together;          /* its elements are brought together, into tiles; NULL: no store's are */
   /* By store: */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
   const lgt_history **found; /* ready: the same, before it begins */

@@ -212,18 +212,18 @@ enum { LGT_RECORDS = 2 };
 typedef struct lgt_plan_notes {
   lgt_touch *touch; /* owned; touch.h */
   int ntouch;
-  int64_t brought;      /* the most that any of them brings to every domain */
-  lgt_touched *touched; /* owned: the roots in them, each once, or each part of one */
-  int ntouched, nheld; /* ... of which those come first that have contents from before the group */
-  int16_t *of_slot; /* owned, by slot: the number of its root, or part of one, among these; -1: no call touches it */
-  lgt_rect *cover;  /* owned, by local domain * nheld + such a number: what all touches of contents from before are of,
+  int64_t brought;             /* the most that any of them brings to every domain */
+  lgt_touched *touched;        /* owned: the roots in them, each once, or each part of one */
+  int ntouched, nheld;         /* ... of which those come first that have contents from before the group */
+  int16_t *of_slot;            /* owned, by slot: the number of its root, or part of one, among these; -1: no call touches it */
+  lgt_rect *cover;             /* owned, by local domain * nheld + such a number: what all touches of contents from before are of,
                            ndim -1: nothing; NULL: data selects it */
-  void *survey;     /* owned; survey.h */
-  void *room;       /* owned; room.h, of a later room */
-  void *fitting;    /* owned; attempt.c */
-  void *folds;      /* owned; fold.c, like the next one */
-  void *privates;   /* owned */
-  void *points;     /* owned; point.c */
+  void *survey;                /* owned; survey.h */
+  void *room;                  /* owned; room.h, of a later room */
+  void *fitting;               /* owned; attempt.c */
+  void *folds;                 /* owned; fold.c, like the next one */
+  void *privates;              /* owned */
+  void *points;                /* owned; point.c */
   void *recorded[LGT_RECORDS]; /* owned: what its exchanges did, the newest first (record.h, of a later room) ... */
   int unlike;                  /* ... and how many of them in a row no record was like */
   lgt_guard *guard;            /* owned; shift.h */
