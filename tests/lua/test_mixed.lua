@@ -552,6 +552,33 @@ check.case("rows come to what recipes read", function()
   check.that(lgt.size() > 1 or count < 4 * n * m * 8, count)
 end)
 
+-- Two arrays share memory until others write a part of the one.  What comes to that later is not what the other had,
+-- which a recipe still reads when its array is no more.
+check.case("rows come to a copy, but not to what recipes read of the other array", function()
+  local n, m = 400, 30
+  for _, gone in ipairs { function(x) x:free() end, function(x) x["..."] = 0 end } do
+    for k = 1, 4 do
+      local x = np.arange(n * m):reshape(n, m) * k
+      lgt.flush()
+      local y = x:copy()
+      lgt.flush()
+      y[{ { n / 2 - 3, n / 2 }, {} }] = -1
+      lgt.flush()
+      local held = { x["3:, :"] * x[":-3, :"] }
+      local sum = held[1]:sum()
+      if k < 4 then held[1] = nil end -- it is learned that this need not be stored
+      collectgarbage()
+      collectgarbage()
+      sum = sum:item()
+      gone(x)
+      lgt.flush()
+      local minus = y["3:, :"] - y[":-3, :"]
+      check.equal(minus:sum():item(), 2 * k * m * m * (n - 2))
+      if held[1] then check.equal(held[1]:sum():item(), sum) end
+    end
+  end
+end)
+
 -- One run tells what room tiles need, on all their sides, of all arrays.
 check.case("rows on both sides of tiles, of several arrays", function()
   local n, m = 400, 30

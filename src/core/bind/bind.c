@@ -57,6 +57,7 @@ static void note_alike(const lgt_attempt *try, lgt_status status) {
   for (int i = 0; try->inst && i < n * map->local; i++) {
     lgt_instance *inst = try->inst[i];
     int64_t version = status ? LGT_ALIKE_NEVER : try->binder->agreed.versions;
+    if (inst && inst->owners < 2 && !inst->pins) inst->alike = 0; /* as if there never had been others */
     if (inst && inst->alike == LGT_ALIKE_SOON) inst->alike = version;
     if (inst && inst->pinned_alike == LGT_ALIKE_SOON) inst->pinned_alike = version;
   }

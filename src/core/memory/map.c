@@ -316,7 +316,7 @@ void lgt_instance_disown(lgt_map *map, lgt_instance *inst) {
 
 void lgt_instance_pin(lgt_map *map, lgt_instance *inst, const lgt_rect *rect) {
   count_held(map, inst);
-  if (!inst->pins) inst->pinned_alike = LGT_ALIKE_SOON;
+  if (!inst->pins) inst->pinned_alike = inst->alike ? inst->alike : LGT_ALIKE_SOON;
   inst->pinned = inst->pins ? lgt_rect_bound(&inst->pinned, rect) : *rect;
   change_users(map, inst, 0, 1);
 }

@@ -12,7 +12,8 @@
  *
  * While a recipe or a second store refers to an instance, the instance is immutable, and a store that is to be written in
  * place gets a copy.  Two kinds of elements are exempt: those that no recipe reads, and those that come from another
- * domain and are the same for all owners of the instance (`alike`) and for its recipes (`pinned_alike`).  A failure poisons a whole instance, so a task that
+ * domain and are the same for all owners of the instance (`alike`) and for its recipes (`pinned_alike`).  If one owner is left,
+ * `alike` still says when it was what the others were, as long as recipes may read that.  A failure poisons a whole instance, so a task that
  * may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused while its pages are
  * warm.
  *
