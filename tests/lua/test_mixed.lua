@@ -612,6 +612,24 @@ check.case("rows beside large tiles", function()
   check.that(lgt.size() > 1 or not mixed or count < n * m, count)
 end)
 
+-- What data names of a large tile's neighbours is learned from one run, although the tile has room.
+check.case("values beside large tiles that data names", function()
+  local n = 75000
+  np.random.seed(11)
+  local from = np.concatenate { np.arange(n - 1), np.arange(1, n), np.random.randint(0, n, { size = 2 * n }) }
+  local to = np.concatenate { np.arange(1, n), np.arange(n - 1), np.random.randint(0, n, { size = 2 * n }) }
+  local lengths, x = np.random.rand(4 * n - 2), np.full({ n }, n * 1.0)
+  x[1] = 0
+  local function turn()
+    local through, least = x[from + 1] + lengths, x:copy()
+    np.minimum.at(least, to + 1, through)
+    x = least
+  end
+  local count = copied(15, turn)
+  check.that(lgt.size() > 1 or not mixed or count < 150 * n * 8, count)
+  check.that(x(1) == 0 and x(2) < 1)
+end)
+
 -- Elements that lie apart are read together, each in memory of its own.
 check.case("the elements of a diagonal, one by one", function()
   local n = 48

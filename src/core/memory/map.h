@@ -12,10 +12,10 @@
  *
  * While a recipe or a second store refers to an instance, the instance is immutable, and a store that is to be written in
  * place gets a copy.  Two kinds of elements are exempt: those that no recipe reads, and those that come from another
- * domain and are the same for all owners of the instance (`alike`) and for its recipes (`pinned_alike`).  If one owner is left,
- * `alike` still says when it was what the others were, as long as recipes may read that.  A failure poisons a whole instance, so a task that
- * may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused while its pages are
- * warm.
+ * domain and are the same for all owners of the instance (`alike`) and for its recipes (`pinned_alike`).  If one owner is
+ * left, `alike` still says when it was what the others were, as long as recipes may read that.  A failure poisons a whole
+ * instance, so a task that may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused
+ * while its pages are warm.
  *
  * Memory of devices is reused before the tasks are over that work on it: a *leaving* instance, which nobody but tasks in
  * flight refers to, may give its memory to a new one (its *former* instance), whose first task then waits for those.  In the

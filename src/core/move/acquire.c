@@ -45,12 +45,12 @@ static void learn_halo(lgt_binder *binder, const lgt_store *store, const lgt_rec
 }
 
 /* It has grown to have memory for all between the elements that data names. */
-static void learn_named(lgt_binder *binder, const lgt_store *store, const lgt_rect *had,
+static void learn_named(lgt_binder *binder, const lgt_store *store, const lgt_rect *made_for,
                         const lgt_rect *want) {
-  if (lgt_rect_empty(had)) return;
-  widen(&habit_of(binder, store)->named, had, want, true);
+  if (lgt_rect_empty(made_for)) return;
+  widen(&habit_of(binder, store)->named, made_for, want, true);
   lgt_halo *halo = halo_of(store);
-  if (halo && widen(halo, had, want, true)) store->housed->notes->halos++;
+  if (halo && widen(halo, made_for, want, true)) store->housed->notes->halos++;
 }
 
 void lgt_acquire_housed(lgt_store *store, const lgt_plan_group *lasting, int slot) {
@@ -264,10 +264,12 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   bool covers = !beside && replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
   if (!covers || lgt_acquire_must_part(store, replica->inst, use)) {
-    lgt_rect had = replica->inst && !beside ? replica->inst->rect : *rect, want = lgt_rect_bound(&had, rect);
+    bool there = replica->inst && !beside;
+    lgt_rect had = there ? replica->inst->rect : *rect, want = lgt_rect_bound(&had, rect);
+    lgt_rect made_for = there ? replica->inst->made_for : *rect;
     if (!many) want = lgt_rect_of_shape(root->ndim, root->shape);
-    if (replica->inst && many && !beside) {
-      if (replica->grown < FEW_GROWTHS) learn_halo(binder, store, &replica->inst->made_for, &want);
+    if (there && many) {
+      if (replica->grown < FEW_GROWTHS) learn_halo(binder, store, &made_for, &want);
       if (!covers) grow_ahead(binder->map, replica, root, &want, &waste);
     }
     bool fresh = !replica->inst && many && writes && !picks;
@@ -275,7 +277,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside, picks);
     if (status) return status;
     if (fresh) replica->inst->made_for = *rect;
-    if (picks && picks->count && !replica->inst->thin) learn_named(binder, store, &had, &want);
+    if (picks && picks->count && !replica->inst->thin) learn_named(binder, store, &made_for, &want);
   }
   lgt_status status = thicken(binder->map, replica->inst, rect, picks, false);
   if (!status && replica->old.count)
