@@ -225,7 +225,7 @@ TEST(order) {
 TEST(missing) {
   table s;
   char *dir = new_dir("missing");
-  int64_t many = (int64_t)1 << 34;
+  int64_t many = (int64_t)1 << 34, few = 1 << 20;
   CHECK(begin(&s, dir, "1"));
   lgt_kernel *kernel = get_for(s.kernels, make_loop(1), LGT_KERNEL_PLAIN, many);
   lgt_kernel_fn code =
@@ -234,6 +234,9 @@ TEST(missing) {
   code = lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, many, many);
   CHECK(code && code == plain(kernel) && right(code, 1));
   for (int i = 2; i < 40; i++) kernel = get(s.kernels, make_loop(i));
+  lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, few, few); /* is not waited for: so it still may be */
+  code = lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, many, many);
+  CHECK(code && code == plain(kernel) && right(code, 39));
   kernel = get_for(s.kernels, make_loop(40), LGT_KERNEL_PLAIN, 10);
   CHECK(!lgt_kernel_missing(kernel, LGT_KERNEL_PLAIN, 10, 10));
   CHECK_EQ(kernel->state[LGT_KERNEL_PLAIN], LGT_KERNEL_QUEUED);

@@ -482,7 +482,7 @@ static void wait_for_code(lgt_kernels *kernels, entry *e, lgt_kernel_form form, 
   request *r = &e->host[form];
   pthread_mutex_lock(&kernels->lock);
   double now = lgt_time();
-  if (!r->until) r->until = seconds > WORTHWHILE * compilation(kernels) ? now + seconds : now;
+  if (!r->until && seconds > WORTHWHILE * compilation(kernels)) r->until = now + seconds;
   r->waiting++;
   if (now < r->until) pthread_cond_signal(&kernels->work);
   while (state_of(&e->kernel, form) == LGT_KERNEL_QUEUED && (now = lgt_time()) < r->until) {
