@@ -280,8 +280,10 @@ static bool shift_call_space(const shifter *s, lgt_plan_call *call, const lgt_ca
   if (s->translated && !s->fuser->config->check) return true;
   if (lgt_space_of_call(s->fuser->stores, in, &space)) return false;
   if (space.ndim != call->space.ndim) return false;
-  lgt_assert(!s->translated || (call->space.unit == space.unit &&
-                                !memcmp(call->space.extent, space.extent, sizeof space.extent)));
+  lgt_assert(!s->translated ||
+             (call->space.unit == space.unit &&
+              !memcmp(call->space.extent, space.extent, sizeof space.extent) &&
+              (call->kind->body || !memcmp(call->space.align, align, call->nargs * sizeof *align))));
   memcpy(call->space.extent, space.extent, sizeof space.extent);
   if (!call->kind->body) /* blocks that fit change with extents */
     memcpy(call->space.align, align, call->nargs * sizeof *align);
