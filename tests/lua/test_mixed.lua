@@ -597,7 +597,7 @@ check.case("rows on both sides of tiles, of several arrays", function()
   end
   copied(1, turn)
   local count = copied(3, turn)
-  check.that(lgt.size() > 1 or count < n * m * 8, count)
+  check.that(lgt.size() > 1 or count < 2 * n * m * 8, count) -- with --jitter some room is drawn at random
 end)
 
 -- A large tile has room for its first halos at once.
