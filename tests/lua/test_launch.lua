@@ -382,6 +382,7 @@ end)
 
 -- How many launches f takes where the script has just looked at elements, and what it gives.
 local function counted(f, ...)
+  lgt.fence() -- what is still running would have to be waited for
   np.ones(1)(1)
   local launches = lgt.stats().launches
   local result = f(...)

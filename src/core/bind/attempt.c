@@ -590,8 +590,6 @@ static const lgt_kind *host_kind(const lgt_plan_group *group) {
   return group->plan->call[group->first].kind;
 }
 
-static void want_host(const lgt_attempt *try) { lgt_plan_want_code(try->binder->fuser, try->group); }
-
 /* For lgt_explain.  Without memory it says less. */
 static void note_host(const lgt_attempt *try, const char *why) {
   lgt_plan_notes *notes = lgt_plan_group_lasting(try->group)->notes;
@@ -613,7 +611,7 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (binder->map->nmemory == 1) return LGT_OK;
   for (int i = 0; try->source && i < try->source->ninst; i++)
     there |= try->source->inst[i] && !lgt_instance_on_host(try->source->inst[i]);
-  if (!there) return want_host(try), LGT_OK;
+  if (!there) return lgt_plan_want_code(try->binder->fuser, try->group), LGT_OK;
   const char *why = why_on_host(try);
   try->host = try->exchange.host = why != NULL;
   if (!try->source) note_host(try, why);
@@ -622,7 +620,7 @@ static lgt_status choose_side(lgt_attempt *try) {
                    host_kind(try->group)->name, why);
   if (why) {
     lgt_log(MAP, 3, "'%s' runs on the host: %s", host_kind(try->group)->name, why);
-    want_host(try);
+    lgt_plan_want_code(try->binder->fuser, try->group);
   }
   return LGT_OK;
 }
