@@ -537,6 +537,7 @@ TEST(leave_at_once) {
     if (child == 0) {
       table s;
       begin(&s, dir, "1");
+      free(dir);
       for (int k = 0; k < 50; k++) get(s.kernels, make_loop(i * 100 + k));
       usleep((useconds_t)i * 4000);
       exit(0);
