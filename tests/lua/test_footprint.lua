@@ -51,6 +51,19 @@ check.case("a loop that makes an array anew takes no more than in its first turn
   check.that(most <= 10.5, "it took " .. most)
 end)
 
+check.case("grids that are read twice, and no longer, take turns in memory", function()
+  local weight, x = np.sin(np.arange(N)), np.cos(np.arange(N))
+  local most = grids(function()
+    for _ = 1, 12 do
+      local sum = x:reshape(N, 1) + weight
+      local largest = sum:max { axis = 2, keepdims = true }
+      x = np.log(np.exp(sum - largest):sum(2)) + largest:reshape(N)
+    end
+    lgt.fence()
+  end)
+  check.that(most <= 4.5, "it took " .. most)
+end)
+
 -- The variables that the last of some turns of a loop leaves behind.  `each`: after each statement.
 local function relax(grid, in_place, each)
   local a, b, c, d, e

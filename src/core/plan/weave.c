@@ -638,8 +638,9 @@ static bool is_plain(const lgt_weaver *w, uint16_t number) {
 }
 
 /* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there (but where loops
- * may be inlined, which need not store then what is the group's own), and so do those of turns (widen.h).  From the last one
- * to the first: the versions of an array take turns in two slots, of which one has the last version. */
+ * may be inlined, which need not store then what is the group's own); those of tiles share them, and in turns (widen.h) also
+ * with what stays.  From the last one to the first: the versions of an array take turns in two slots, of which one has the
+ * last version. */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
@@ -659,7 +660,7 @@ static lgt_status place_temporary(lgt_weaver *w) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->last_loop != loop || !buffer->loaded) continue;
       bool may = share ? buffer->rest == LGT_NONE && !lgt_inline_joins(w->fuser, w->plan, buffer->root)
-                       : group->turns && is_plain(w, (uint16_t)b);
+                       : is_plain(w, (uint16_t)b);
       int s = may ? reuse_slot(w, buffer, free_until) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
