@@ -5,6 +5,7 @@
  *   emit_phase.c    bodies that call functions on arrays
  *   emit_access.c   reading and writing elements
  *   emit_reduce.c   accumulators
+ *   emit_rest.c     ... of the columns that fill no vector
  *   emit_rows.c     reductions of several rows at a time
  *   emit_op.c       what each opcode becomes on a vector
  *   emit_math.c     constant powers
@@ -109,6 +110,7 @@ typedef struct emitter {
   val params;
   const val *late; /* of a device: the offsets of accesses, if each that moves is located where it is needed; or NULL */
   int lanes;       /* elements an iteration works on */
+  int native;      /* ... as many of the widest ones as a register holds */
   bool short_body; /* of a few simple instructions */
   bool compact;    /* one body, for full and partial iterations: long bodies */
   bool narrow;     /* the function being written keeps targets of the vector form in registers */
@@ -171,6 +173,8 @@ val iota(emitter *e, elem el);
 /* Lane k of the result is lane first + k % period of a and b, one behind the other. */
 val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int period);
 val shuffle_lanes(emitter *e, elem el, val a, int first, int period);
+/* The vector with n lanes of another one in place of those from `at`, a multiple of n, on. */
+val insert_lanes(emitter *e, elem el, val vector, val part, int n, int at);
 /* The last lane first. */
 val reverse(emitter *e, elem el, val a);
 /* Elements 0, 2, 4, ... of those that a and b are a part of each: b begins with the last one of a. */
@@ -316,6 +320,12 @@ bool may_group_rows(const emitter *e);
 void emit_row_group(emitter *e);
 /* To the block `single` with what the group has of this row, and the column where that ends; goes on where there is none. */
 void leave_group(emitter *e, int single);
+
+/* ---- emit_rest.c ---- */
+/* Are there reductions along the columns and nothing else, of a short body, and lanes of several registers? */
+bool may_take_registers(const emitter *e);
+/* The last `left` columns, fewer than lanes, from the column `first` on; ends in the block `done`. */
+void emit_rest(emitter *e, val first, val left, int done);
 
 /* ---- emit_loop.c ---- */
 /* What is used, and where it is computed: e->level. */

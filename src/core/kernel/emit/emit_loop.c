@@ -472,8 +472,12 @@ static void columns_twice(emitter *e, int done) {
   put_arguments(e, NULL, 0, e->ncarry);
   put(e, "\n");
   begin_block(e, rest, NULL, 0, 0);
-  iteration(e, PART, end, left);
-  branch(e, done, NULL, 0, e->ncarry);
+  if (may_take_registers(e)) {
+    emit_rest(e, end, left, done);
+  } else {
+    iteration(e, PART, end, left);
+    branch(e, done, NULL, 0, e->ncarry);
+  }
 }
 
 /* The same with the body written once. */
@@ -726,6 +730,7 @@ static void choose_shape(emitter *e) {
   e->short_body = cost <= COST_JOINED;
   e->joins = e->nphase == 1 && cost <= COST_JOINED && may_join(e);
   int native = (16 << (int)e->isa) / widest;
+  e->native = native;
   e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
              : e->compact || calls || strided || native == 64 ? native
                                                               : 2 * native;

@@ -173,6 +173,13 @@ val shuffle_lanes(emitter *e, elem el, val a, int first, int period) {
   return shuffle(e, el, e->lanes, e->lanes, a, a, first, period);
 }
 
+val insert_lanes(emitter *e, elem el, val vector, val part, int n, int at) {
+  int lane[MOST_LANES];
+  for (int k = 0; k < e->lanes; k++) lane[k] = k >= at && k < at + n ? e->lanes + k : k;
+  part = shuffle(e, el, n, e->lanes, part, part, 0, n);
+  return pick_lanes(e, el, e->lanes, e->lanes, vector, part, lane);
+}
+
 val reverse(emitter *e, elem el, val a) {
   int lane[MOST_LANES];
   for (int k = 0; k < e->lanes; k++) lane[k] = e->lanes - 1 - k;
