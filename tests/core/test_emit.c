@@ -67,7 +67,7 @@ static void run_pieces(const memory *a, const memory *b, const random_loop *r, l
 static bool agree(const random_loop *r, lgt_kernel_fn code, bool pieces, char *why, size_t room) {
   /* several blocks of a body with functions (emit_phase.c), groups of rows (emit_rows.c) */
   bool wide = random_below(r->reduces == 2 ? 2 : 6) == 0;
-  int64_t rows = 1 + random_below(wide ? 11 : 4), cols = 1 + random_below(wide ? 700 : 70);
+  int64_t rows = 1 + random_below(wide ? 11 : 4), cols = 1 + random_below(wide ? 1000 : 70);
   if (r->zero_only) rows = cols = 1;
   memory a, b;
   size_t where = 0;

@@ -140,6 +140,7 @@ typedef struct emitter {
   val ahead;                            /* i64: how many rows ahead the CPU is told; or -1 */
   val row, column;                      /* i64: where the row, the iteration begins */
   val count, mask;                      /* of a partial iteration: i64, vector of i1 */
+  val groups;                           /* i1: are there groups of rows; or -1 */
   val grouped;                          /* i1: is the row one of a group, see emit_rows.c; or -1 */
   val scratch[3];                       /* buffers of 512 bytes on the stack; -1 until asked for */
   char type[8][NELEM][20];              /* vector types by log2(lanes) */
@@ -316,6 +317,8 @@ void accumulate_kept(emitter *e);
 /* ---- emit_rows.c ---- */
 /* Is there one reduction along the columns and nothing else, of a short body? */
 bool may_group_rows(const emitter *e);
+/* i1: do the rows of this slab gain by that? */
+val are_rows_for_groups(emitter *e);
 /* Where a group of rows begins, the full vectors of all of them. */
 void emit_row_group(emitter *e);
 /* To the block `single` with what the group has of this row, and the column where that ends; goes on where there is none. */

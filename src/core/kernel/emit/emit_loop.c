@@ -588,11 +588,12 @@ static void emit_function_body(emitter *e, bool twice) {
   emit_level(e, LEVEL_ONCE);
   fill_rooms(e, LEVEL_ONCE);
   e->ahead = is_narrow(e) ? rows_ahead(e) : -1;
+  e->groups = twice && may_group_rows(e) ? are_rows_for_groups(e) : -1;
   begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
   e->grouped = -1;
-  if (twice && may_group_rows(e)) emit_row_group(e);
+  if (e->groups >= 0) emit_row_group(e);
   begin_row(e, nlanes);
   if (e->nphase > 1) columns_in_blocks(e, row_end);
   else if (twice) columns_twice(e, row_end);
