@@ -482,7 +482,7 @@ for name in LEFT_OUT:gmatch("%S+") do may_be_left_out[name] = true end
 
 -- Arguments that stand in their places or, in the table of options behind them, under their names: `names` lists them,
 -- `...` are they and the options.  Gives them in that order, then the options that are left.
-function core.take_named(who, names, ...)
+local function take_named(who, names, ...)
   local count, place = #names, 0
   local options
   repeat
@@ -519,9 +519,17 @@ function core.take_named(who, names, ...)
   return unpack(values, 1, count + 1)
 end
 
+-- Where none of them is a table, they are in order.
+function core.take_named(who, names, ...)
+  local a, b, c, d = ...
+  local few = select("#", ...) <= 4 and type(a) ~= "table" and type(b) ~= "table"
+  if few and type(c) ~= "table" and type(d) ~= "table" then return ... end
+  return take_named(who, names, ...)
+end
+
 -- The same where nothing else may be among the options.
 function core.take_only_named(who, names, ...)
-  local values = { core.take_named(who, names, ...) }
+  local values = { take_named(who, names, ...) }
   local rest = values[#names + 1]
   if rest ~= nil then
     local known = {}

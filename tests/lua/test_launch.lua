@@ -123,6 +123,18 @@ check.case("numbers of every kind, before and after", function()
   end
 end)
 
+local function in_one_call(u, a, b, c)
+  local rule, ids, numbers = u.tree, { 0, 0, 0 }, { 0, 0, 0 }
+  for i, x in ipairs { a, b, c } do
+    if type(x) == "number" then
+      rule, numbers[i] = rule[x == math.floor(x) and -1 or -2], x
+    else
+      rule, ids[i] = rule[lgt.layouts[lgt.handles[x.id].layout].type], x.id
+    end
+  end
+  return C.lgt_launch_few(rt, rule.kind, rule.dtype, u.nin, ids[1], ids[2], ids[3], unpack(numbers))
+end
+
 local function views()
   local x, y = np.arange(24) * 0.5, np.arange(4) + 0.5
   local m = x:reshape(4, 6)
@@ -268,7 +280,8 @@ end
 check.case("nothing is launched where something is to be done first", function()
   local x, y = np.arange(5) * 0.5, np.arange(5) + 0.5
   local rows = np.ones(3, 5)
-  check_twice("learnt", function() return np.sqrt(x + y) + (2 + (x + 2)) + x:dot(y) + rows:dot(x)[1] + rows:sum() end)
+  check_twice("learnt", function() return np.sqrt(x + y) + (2 + (x + 2)) + x:dot(y) + rows:dot(x)[1] + rows:sum()
+    + np.clip(x, 1, y) end)
   local ways = {
     function() return C.lgt_launch_pair(rt, ufunc.all.add.fast, x.id, y.id) end,
     function() return C.lgt_launch_single(rt, ufunc.all.sqrt.fast, x.id) end,
@@ -276,6 +289,7 @@ check.case("nothing is launched where something is to be done first", function()
     function() return C.lgt_launch_after(rt, ufunc.all.add.fast, 2, x.id) end,
     function() return C.lgt_launch_product(rt, reduce.DOT.fast, rows.id, x.id) end,
     function() return C.lgt_launch_product(rt, reduce.DOT.fast, x.id, y.id) end,
+    function() return in_one_call(ufunc.all.clip, x, 1, y) end,
     function() return reduced(reduce.SUM, x, 63) end,
     function() return reduced(reduce.SUM, rows, 1, true) end,
   }
@@ -308,6 +322,7 @@ check.case("nothing is launched where something is to be done first", function()
   check.equal(C.lgt_launch_after(rt, ufunc.all.add.fast, 1, large.id), 0)
   check.equal(C.lgt_launch_product(rt, reduce.DOT.fast, large.id, large.id), 0)
   check.equal(reduced(reduce.SUM, large, 63), 0)
+  check.equal(in_one_call(ufunc.all.clip, large, 1, large), 0)
   check.equal(C.lgt_launch_product(rt, reduce.DOT.fast, big.id, np.ones(600000).id), 0)
 end)
 
@@ -478,6 +493,68 @@ check.case("a loop that picks and waits keeps no more memory", function()
     if k % 1000 == 0 then most = math.max(most, lgt.stats().live_stores - begin) end
   end
   check.that(most < 45000, most)
+end)
+
+check.case("three operands, of every type, arrays and numbers", function()
+  local launched, left = 0, 0
+  for _, first in ipairs(DTYPES) do
+    for _, second in ipairs(DTYPES) do
+      local x, y = operands(first), operands(second)
+      for _, third in ipairs { x[1], y[1], y[2], 2, 0.5, -1, 300, 0 / 0 } do
+        for _, name in ipairs { "where", "clip" } do
+          for _, order in ipairs { { x[1], y[1], third }, { x[2], third, y[1] }, { x[2], third, 3 } } do
+            local what = ("%s %s %s %s"):format(name, first, second, tostring(third))
+            local u = ufunc.all[name]
+            local wanted = alike(what, u, unpack(order))
+            local id = wanted and in_one_call(u, unpack(order)) or 0
+            if id ~= 0 then
+              same(lgt.wrap_launched(id), wanted, what .. " in C")
+              launched = launched + 1
+            elseif wanted then
+              left = left + 1
+            end
+          end
+        end
+      end
+    end
+  end
+  check.that(launched > 1000 and left > 0, launched .. " " .. left)
+end)
+
+check.case("functions of the script, of one operand to four", function()
+  local x, y = np.arange(4) * 0.5, np.arange(4)
+  local fused = {
+    np.fuse(function(a) return a + 1 end), np.fuse(function(a, b) return a * b - a end),
+    np.fuse(function(a, b, c) return a + 2 * b - c end), np.fuse(function(a, b, c, d) return a + b * c - d end),
+  }
+  for _ = 1, 3 do
+    same(fused[1](x), x + 1, "one")
+    same(fused[2](x, y), x * y - x, "two")
+    same(fused[2](x, 3), x * 3 - x, "one and a number")
+    same(fused[3](x, y, 2.5), x + 2 * y - 2.5, "two and a number")
+    same(fused[4](x, y, 2.5, x), x + y * 2.5 - x, "three and a number")
+    check.equal(fused[1](2), 3)
+    check.equal(fused[3](1, 2, 3), 2)
+    local into = np.zeros(4)
+    fused[2](x, y, { out = into })
+    same(into, x * y - x, "out=")
+    fused[1](x, { out = into })
+    same(into, x + 1, "out= of one")
+    check.refuses("options", function() fused[1](x, false) end)
+    check.refuses("takes 1 operand, not 2", function() fused[1](x, y) end)
+    check.refuses("takes 3 operands, not 2", function() fused[3](x, y) end)
+    check.refuses("arrays and numbers were expected, not nil", function() fused[3](x, y, nil) end)
+    check.refuses("do not fit together", function() np.where(x:gt(1), x, np.ones(3)) end)
+    check.refuses("300 does not fit into uint8", function() np.clip(y:astype("uint8"), 0, 300) end)
+    local gone = np.ones(4)
+    gone:free()
+    check.refuses("where: the array was released", function() np.where(gone, x, 1) end)
+    check.refuses("where: the array was released", function() np.where(x, 1, gone) end)
+  end
+  check.that(ufunc.all.clip(x, 0, 3) and in_one_call(ufunc.all.clip, x, 1, 300) ~= 0)
+  check.that(ufunc.all.clip(y, 0, 3) and in_one_call(ufunc.all.clip, y, 0, 127) ~= 0)
+  check.equal(in_one_call(ufunc.all.clip, y, 0, 300), 0)
+  check.equal(in_one_call(ufunc.all.clip, y, -1, 3), 0)
 end)
 
 check.case("a loop that is recorded, by the runtime and by name", function()

@@ -5,6 +5,8 @@
  * spill slot twice, keeps what it knows of each launch until the trace of a loop ends, and does not compile a loop in
  * which that is too much; and its interpreter takes longer for each of these steps than they take here.
  */
+#include <math.h>
+
 #include "memory/pool.h"
 #include "model/result.h"
 #include "runtime/handles.h"
@@ -80,6 +82,36 @@ lgt_id lgt_launch_before(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, doub
 lgt_id lgt_launch_after(lgt_runtime *rt, const lgt_rules *rules, double number, lgt_id a) {
   uint32_t layout = layout_of(rt, a);
   return layout ? elementwise(rt, rules->after[at(rt, layout)->type], a, 0, &number) : 0;
+}
+
+/* Does every type of integers hold a number, if it is integral? */
+static bool fits_all(double x) { return (x >= 0 && x <= 127) || x != floor(x) || x - x != 0; }
+
+lgt_id lgt_launch_few(lgt_runtime *rt, lgt_kind_id kind, int dtype, int count, lgt_id a, lgt_id b, lgt_id c,
+                      double x, double y, double z) {
+  const lgt_id array[] = {a, b, c};
+  const double number[] = {x, y, z};
+  uint32_t common = 0;
+  bool integers = false, fit = true;
+  for (int i = 0; i < count; i++) {
+    uint32_t layout = array[i] ? layout_of(rt, array[i]) : 0;
+    if (!array[i]) {
+      fit = fit && fits_all(number[i]);
+      continue;
+    }
+    common = layout ? lgt_result_join(&rt->stores, dtype, common ? common : layout, layout) : 0;
+    if (!common) return 0;
+    integers = integers || lgt_dtype_is_integer(at(rt, layout)->dtype);
+  }
+  if (!common || large(at(rt, common)) || (integers && !fit) || !ready(rt)) return 0;
+  lgt_launch *launch = begin(rt, (lgt_rule){kind, (uint8_t)dtype}, common);
+  launch->nargs = 1;
+  for (int i = 0; i < count; i++) {
+    if (array[i]) launch->arg[launch->nargs++] = array[i];
+    else launch->param[launch->nparams++].f = number[i];
+  }
+  rt->front.count++;
+  return launch->arg[0];
 }
 
 /* The sum, or another reduction, of what two arrays, or one twice, give along `axes`; both have layouts. */
