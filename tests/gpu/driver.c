@@ -212,7 +212,7 @@ static CUresult current_state(void) {
 }
 
 CUresult fake_enter(const char *name, int needs) {
-  if (fake.pid && fake.pid != getpid()) {
+  if (fake.forked) {
     fake_report(NULL, CUDA_ERROR_NOT_INITIALIZED, "%s in a process that was forked after cuInit", name);
     return CUDA_ERROR_NOT_INITIALIZED;
   }
@@ -244,6 +244,7 @@ CUresult fake_leave(CUresult result) {
   if (!result) result = fake_self.late;
   write_log(fake_self.name, result);
   pthread_mutex_unlock(&fake.lock);
+  fake_wake(); /* only now, or it would wait for the lock at once */
   return result;
 }
 

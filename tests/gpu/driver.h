@@ -220,6 +220,7 @@ struct CUstream_st {
   int slot;
   fake_clock clock; /* of what is put in next */
   pthread_t thread;
+  pthread_cond_t some; /* something was put in, or the stream ends: for its thread alone */
   bool ending;
   fake_op *first, *last;
   uint64_t put, done; /* operations */
@@ -230,6 +231,10 @@ struct CUstream_st {
 CUresult fake_stream_of(CUstream handle, CUstream *stream);
 /* Puts an operation in; `op` is copied.  The result is its number in the stream. */
 uint64_t fake_put(CUstream stream, const fake_op *op);
+/* Until the next operation of any stream is over; the lock is given up meanwhile. */
+void fake_wait_for_change(void);
+/* Wakes the thread of the stream that the call has put something into.  With or without the lock: streams stay allocated. */
+void fake_wake(void);
 void fake_wait(CUstream stream, uint64_t number);            /* lets go of the lock */
 CUstream fake_stream_new(CUcontext context, unsigned flags); /* NULL: there are too many */
 /* Without what stream 0 asks for.  A mark is the caller's until it is released. */
@@ -301,9 +306,11 @@ typedef struct fake_settings {
 
 typedef struct fake_state {
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* something was put into a stream, or done */
+  pthread_cond_t changed; /* an operation is over; see fake_wait_for_change */
+  int waiting;            /* threads that wait for that */
   fake_settings set;
-  int pid; /* that called cuInit; 0: none did */
+  int pid;     /* that called cuInit; 0: none did */
+  bool forked; /* from that one */
   int devices;
   fake_device device[MOST_DEVICES];
   fake_clock host;
@@ -323,6 +330,7 @@ typedef struct fake_thread {
   const char *name; /* of the call */
   CUresult late;    /* that it has in any case */
   char note[200];   /* for the log */
+  CUstream filled;  /* to be woken when the call is over, or waits; NULL: none */
 } fake_thread;
 extern _Thread_local fake_thread fake_self;
 

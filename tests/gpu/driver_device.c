@@ -58,6 +58,8 @@ static void find_devices(void) {
   }
 }
 
+static void forked(void) { fake.forked = true; }
+
 CUresult cuInit(unsigned flags) {
   ENTER(NOTHING);
   if (fake.pid) LEAVE(flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
@@ -67,6 +69,7 @@ CUresult cuInit(unsigned flags) {
   find_devices();
   LEAVE_IF(!fake.devices, CUDA_ERROR_NO_DEVICE);
   fake.pid = getpid();
+  pthread_atfork(NULL, NULL, forked);
   LEAVE(CUDA_SUCCESS);
 }
 

@@ -50,7 +50,7 @@ static void *work(void *context) {
   CUstream stream = context;
   pthread_mutex_lock(&fake.lock);
   for (;;) {
-    while (!stream->first && !stream->ending) pthread_cond_wait(&fake.changed, &fake.lock);
+    while (!stream->first && !stream->ending) pthread_cond_wait(&stream->some, &fake.lock);
     fake_op *op = stream->first;
     if (!op) break;
     pthread_mutex_unlock(&fake.lock);
@@ -61,13 +61,26 @@ static void *work(void *context) {
     if (!stream->first) stream->last = NULL;
     free(op);
     stream->done++;
-    pthread_cond_broadcast(&fake.changed);
+    if (fake.waiting) pthread_cond_broadcast(&fake.changed);
   }
   pthread_mutex_unlock(&fake.lock);
   return NULL;
 }
 
 /* ---- putting operations in -------------------------------------------------------------------------- */
+
+void fake_wake(void) {
+  CUstream stream = fake_self.filled;
+  fake_self.filled = NULL;
+  if (stream) pthread_cond_signal(&stream->some);
+}
+
+void fake_wait_for_change(void) {
+  fake_wake();
+  fake.waiting++;
+  pthread_cond_wait(&fake.changed, &fake.lock);
+  fake.waiting--;
+}
 
 static uint64_t push(CUstream stream, const fake_op *what) {
   fake_op *op = malloc(sizeof *op);
@@ -84,12 +97,13 @@ static uint64_t push(CUstream stream, const fake_op *what) {
   if (stream->last) stream->last->next = op;
   else stream->first = op;
   stream->last = op;
-  pthread_cond_broadcast(&fake.changed);
+  if (fake_self.filled != stream) fake_wake();
+  fake_self.filled = stream;
   return ++stream->put;
 }
 
 static void run_wait(fake_op *op) {
-  while (!op->mark->done) pthread_cond_wait(&fake.changed, &fake.lock);
+  while (!op->mark->done) fake_wait_for_change();
 }
 
 static void run_record(fake_op *op) {
@@ -136,7 +150,7 @@ uint64_t fake_put(CUstream stream, const fake_op *op) {
 }
 
 void fake_wait(CUstream stream, uint64_t number) {
-  while (stream->done < number) pthread_cond_wait(&fake.changed, &fake.lock);
+  while (stream->done < number) fake_wait_for_change();
 }
 
 /* ---- streams ---------------------------------------------------------------------------------------- */
@@ -147,6 +161,7 @@ CUstream fake_stream_new(CUcontext context, unsigned flags) {
   if (slot == SLOTS) return NULL;
   CUstream stream = fake_handle_new(STREAM, sizeof *stream, context);
   fake.slot[slot].stream = stream;
+  pthread_cond_init(&stream->some, NULL);
   stream->flags = flags;
   stream->slot = slot;
   stream->clock.at[slot] = fake.slot[slot].at;
@@ -179,7 +194,7 @@ CUresult fake_stream_of(CUstream handle, CUstream *stream) {
 
 void fake_stream_end(CUstream stream) {
   stream->ending = true; /* when it is empty */
-  pthread_cond_broadcast(&fake.changed);
+  pthread_cond_signal(&stream->some);
   fake_handle_end(stream);
   pthread_mutex_unlock(&fake.lock);
   pthread_join(stream->thread, NULL);
@@ -347,7 +362,7 @@ CUresult cuEventSynchronize(CUevent event) {
   fake.waits++;
   if (mark) {
     mark->refs++;
-    while (!mark->done) pthread_cond_wait(&fake.changed, &fake.lock);
+    while (!mark->done) fake_wait_for_change();
     fake_host_sees(&mark->clock);
     fake_mark_release(mark);
   }
