@@ -58,6 +58,8 @@ typedef struct emit_access {
   val loaded;    /* vector read at the start of this iteration, as in memory */
   val result;    /* vector to be written at its end, as in memory */
   val open;      /* i1: target of the vector form, and nothing has reached it in earlier rows */
+  val origin;    /* if e->known_rows: base in the first row */
+  val to_row;    /* ... and from a row to the next one */
   int reduction; /* number of the reduction whose (value's) target it is */
 } emit_access;
 
@@ -113,6 +115,7 @@ typedef struct emitter {
   int native;      /* ... as many of the widest ones as a register holds */
   bool short_body; /* of a few simple instructions */
   bool compact;    /* one body, for full and partial iterations: long bodies */
+  bool known_rows; /* accesses have origin and to_row */
   bool narrow;     /* the function being written keeps targets of the vector form in registers */
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */

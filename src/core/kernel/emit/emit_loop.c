@@ -297,8 +297,8 @@ static void begin_access(emitter *e, int k, val bases, val row_strides, val col_
   const lgt_access *access = &e->loop->access[k];
   emit_access *now = &e->access[k];
   bool index = access->mode == LGT_ACCESS_INDEX;
-  val base = field(e, bases, k * 8, index ? "i64" : "!llvm.ptr");
-  val moved = int_op(e, "muli", e->row, field(e, row_strides, k * 8, "i64"));
+  val base = e->known_rows ? now->origin : field(e, bases, k * 8, index ? "i64" : "!llvm.ptr");
+  val moved = int_op(e, "muli", e->row, e->known_rows ? now->to_row : field(e, row_strides, k * 8, "i64"));
   now->base = index ? int_op(e, "addi", base, moved) : advance(e, base, moved);
   now->nt = -1;
   if (access->inner == LGT_STRIDE_ANY) now->stride = field(e, col_strides, k * 8, "i64");
@@ -307,6 +307,21 @@ static void begin_access(emitter *e, int k, val bases, val row_strides, val col_
   if (access->inner == LGT_STRIDE_ANY)
     steps = def(e, "arith.muli %, % : $", steps, splat(e, I64, now->stride), lanes_type(e, I64));
   now->start = def(e, "arith.addi %, % : $", splat(e, I64, now->base), steps, lanes_type(e, I64));
+}
+
+/* Once for all rows: what a row writes might be the slab, for all that LLVM knows, which would read it again in each one.
+ * Where there are few accesses, registers hold it. */
+static void know_rows(emitter *e) {
+  enum { MOST = 4 };
+  if (!may_take_registers(e) || e->loop->naccess > MOST) return;
+  val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
+  val strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
+  for (int k = 0; k < e->loop->naccess; k++) {
+    bool index = e->loop->access[k].mode == LGT_ACCESS_INDEX;
+    e->access[k].origin = field(e, bases, k * 8, index ? "i64" : "!llvm.ptr");
+    e->access[k].to_row = field(e, strides, k * 8, "i64");
+  }
+  e->known_rows = true;
 }
 
 static bool is_lanes_form(const lgt_access *access) {
@@ -589,6 +604,7 @@ static void emit_function_body(emitter *e, bool twice) {
   fill_rooms(e, LEVEL_ONCE);
   e->ahead = is_narrow(e) ? rows_ahead(e) : -1;
   e->groups = twice && may_group_rows(e) ? are_rows_for_groups(e) : -1;
+  know_rows(e);
   begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
@@ -667,6 +683,7 @@ static void emit_function(emitter *e, const char *name, bool twice, bool streams
   begin_phase(e, 0);
   e->slab = e->next++;
   e->stream = -1;
+  e->known_rows = false;
   put(e, "func.func @$(%: !llvm.ptr) {\n", name, e->slab);
   if (streams) e->stream = def(e, "arith.constant true");
   e->out = &e->body;
