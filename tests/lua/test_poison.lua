@@ -52,6 +52,21 @@ for _, flushed in ipairs { false, true } do
   end)
 end
 
+-- What comes from two failures has the first one, even if nothing was stored of it until somebody looks.
+sized("a result of two failures that is computed late", function(x, n)
+  local y = x:copy()
+  local pairs_of_y, where = y["2:"] + y[":-2"], np.arange(n) + 1
+  where[-1] = 2 * n
+  local sum = pairs_of_y + x[{ { 2, -1 } }]
+  y[where] = 0
+  local at = line() - 1
+  x[{ { 2, -2 } }] = (np.take(pairs_of_y, where[{ { 2, -1 } }], 1) + x[{ { 1, n - 1 } }])[("%d::-1"):format(n - 2)]
+  local part = np.fmax(x - 3, y)[9]
+  local copy = part:copy()
+  sum:totable()
+  fails(at, part, copy)
+end)
+
 sized("beside what does not depend on it", function(x, n)
   local g, at = gathered(x), line()
   local bad = g + 1

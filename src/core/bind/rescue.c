@@ -149,16 +149,17 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
   return LGT_OK;
 }
 
-/* The failure of what a recipe reads, or NULL.  Other recipes of its group may read what has failed. */
+/* The first failure of what a recipe reads, or NULL.  Other recipes of its group may read what has failed. */
 static lgt_failure *failure_of_inputs(const lgt_binder *binder, const lgt_plan_elided *elided,
                                       const lgt_binding *source) {
   int domains = binder->map->local, n = source->ninst / domains;
+  lgt_failure *first = NULL;
   for (int s = 0; s < n; s++)
     for (int d = 0; d < domains && lgt_slots_have(elided->reads, s); d++) {
-      const lgt_instance *inst = source->inst[d * n + s];
-      if (inst && inst->failure) return inst->failure;
+      lgt_failure *failure = source->inst[d * n + s] ? source->inst[d * n + s]->failure : NULL;
+      if (failure && (!first || failure->position < first->position)) first = failure;
     }
-  return NULL;
+  return first;
 }
 
 lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
