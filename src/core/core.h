@@ -3,7 +3,7 @@
  *   base       beneath everything
  *     hash err mem log config disk_cache half dtype profile random rect runs
  *   model      what a program is made of: stores and views, bodies of operations, kinds, launches, constraints
- *     layout store failure result partition body body_complex kind call constraint cell
+ *     layout store failure result partition body body_complex kind call constraint key cell
  *   kernel     how a loop over elements is run: by an interpreter, or compiled
  *     elementary elementary_*   exp, sin, pow and their kin, written once for all that compute them
  *     helper helper_* loop fold_nest skew grid interp_ops interp object kernel_cache kernel_target kernel

@@ -509,7 +509,7 @@ check.case("what lies at the other end", function()
     end
   end
   check.equal(c:totable(), wanted)
-  check.that(not (fused and mixed) or lgt.size() > 1 or count < 2.5, count)
+  check.that(not (fused and mixed) or lgt.size() > 1 or count < 1.5, count)
 end)
 
 local function copied(turns, turn)

@@ -381,12 +381,6 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
   return true;
 }
 
-static int64_t root_size(const lgt_layout *l) {
-  int64_t size = 1;
-  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
-  return size;
-}
-
 /* The argument to ask next: the costliest to move; among equals a part of something larger, which would be scattered;
  * then a recent one.  -1: none is left. */
 static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_solver_key_state *state,
@@ -395,7 +389,7 @@ static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_s
   int64_t most = -1, largest = -1;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    int64_t bytes = lgt_layout_bytes(l), root = root_size(l);
+    int64_t bytes = lgt_layout_bytes(l), root = lgt_layout_root_size(l);
     if (asked[a] || !state[a].key || bytes < most) continue;
     if (bytes == most && (root < largest || (root == largest && (state[best].recent || !state[a].recent))))
       continue;
@@ -493,6 +487,22 @@ static bool cut_evenly(const lgt_partition *p, int d, int64_t lo, int64_t hi, in
   return lo <= thin(p, d) && hi >= -thin(p, d);
 }
 
+/* The key of an argument; if it is a part of a new array that is written, the one that an array of the same shape has of which
+ * it is made: the new one will be cut as well, and shall not be begun elsewhere.  NULL: there is none. */
+static const lgt_partition *key_to_be(const lgt_stores *stores, const lgt_call *call,
+                                      const lgt_solver_key_state *state, int arg) {
+  const lgt_layout *to = lgt_layout_at(stores, call->layout[arg]);
+  if (state[arg].key || call->kind->privilege[arg] != LGT_PRIV_WRITE || lgt_layout_covers(to, false))
+    return state[arg].key;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *from = lgt_layout_at(stores, call->layout[a]);
+    bool same = state[a].key && from->root_ndim == to->root_ndim;
+    for (int d = 0; d < to->root_ndim && same; d++) same = from->root_shape[d] == to->root_shape[d];
+    if (same) return state[a].key;
+  }
+  return NULL;
+}
+
 /* Views that are shifted against each other pull the tiles to several sides, and whichever tiles are taken, halos move.  So
  * that launches fuse, all over one extent have the same ones, if not much more moves then: those of a launch that writes where
  * something is already; those of an earlier one; those that begin where the first owner's elements do, which do not depend
@@ -504,8 +514,11 @@ static const lgt_partition *settle(const lgt_solver *solver, const lgt_stores *s
   int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
   for (int d = 0; d < p->ndim; d++) lo[d] = hi[d] = origin(p, d);
   for (int a = 0; a < call->nargs; a++) {
-    const lgt_partition *q = state[a].key ? derived(solver, stores, call, space, state[a].key, a) : NULL;
-    if (!q || !same_but_shifted(p, q)) continue;
+    const lgt_partition *key = key_to_be(stores, call, state, a),
+                        *q = key ? derived(solver, stores, call, space, key, a) : NULL;
+    if (!q) continue;
+    if (p->ncolour == 1 && q->ncolour == 1 && key != state[a].key) return q;
+    if (!same_but_shifted(p, q)) continue;
     if (call->kind->privilege[a] != LGT_PRIV_READ) return q;
     for (int d = 0; d < p->ndim; d++) {
       int64_t at = origin(q, d);
@@ -596,8 +609,9 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
                                          const lgt_solver_key_state *state, const char **reason) {
   for (int writes = 1; writes >= 0; writes--)
     for (int a = 0; a < call->nargs; a++) {
-      if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
-      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a), *anchor = NULL;
+      const lgt_partition *key = key_to_be(stores, call, state, a), *anchor = NULL;
+      if (!key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
+      const lgt_partition *p = derived(solver, stores, call, space, key, a);
       if (p && p->ncolour == 1 && !writes) anchor = anchor_of(solver, space);
       *reason = !anchor                    ? "where the part is"
                 : anchor == solver->number ? "where the number before it is"
@@ -618,7 +632,7 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
 static bool is_strip(const lgt_stores *stores, const lgt_call *call, const lgt_partition *key, int arg) {
   enum { SMALL = 8 };
   const lgt_layout *l = lgt_layout_at(stores, call->layout[arg]);
-  return l->size * SMALL * key->ncolour <= root_size(l);
+  return l->size * SMALL * key->ncolour <= lgt_layout_root_size(l);
 }
 
 static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
@@ -733,68 +747,4 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   if (p && reuses && p != none && !lgt_partition_apart(p, solver->domains)) return none;
   *reason = why;
   return p;
-}
-
-const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout,
-                                          const lgt_alignment *align, const lgt_partition *launch,
-                                          bool target, const lgt_partition *key) {
-  bool part = !lgt_layout_covers(layout, target);
-  if (part && key) return key;
-  const lgt_partition *new = lgt_solver_key(solver, layout, align, launch);
-  /* Tiles of a small part tell only if all of the root would be in so many: those of a column do, a few rows' do not. */
-  bool small = part && lgt_layout_distinct(layout) * 2 < root_size(layout);
-  /* What cuts a part evenly, as one of those of which an array is joined, may not cut all of the root so. */
-  if (part && (!new || lgt_partition_lopsided(new))) return NULL;
-  return small && new && (launch->ncolour == 1 || new->ncolour > launch->ncolour) ? NULL : new;
-}
-
-/* Of a reshaped view: NULL, too, where tiles do not end with rows. */
-static const lgt_partition *key_of_reshaped(const lgt_solver *solver, const lgt_layout *l,
-                                            const lgt_alignment *align, const lgt_partition *launch) {
-  int64_t offset[LGT_MAX_DIM] = {0}, tile[LGT_MAX_DIM];
-  unsigned cut = 0;
-  lgt_home home = launch->home;
-  for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
-  for (int r = 0; r < l->root_ndim; r++) {
-    lgt_outer o;
-    tile[r] = l->root_shape[r] < 1 ? 1 : l->root_shape[r];
-    int k = lgt_layout_outer(l, r, &o) ? align->to[o.dim] : -1;
-    if (k < 0 || launch->grid[k] == 1) continue;
-    int64_t first = o.at + launch->offset[k] * o.block;
-    if (first % o.unit || launch->tile[k] * o.block % o.unit || align->block[o.dim] > 1) return NULL;
-    tile[r] = launch->tile[k] * o.block / o.unit;
-    offset[r] = first / o.unit;
-    cut |= 1u << k;
-    for (int j = 0; j < home.ndim; j++)
-      if (launch->home.dim[j] == k) home.dim[j] = (int8_t)r;
-  }
-  for (int k = 0; k < launch->ndim; k++)
-    if (launch->grid[k] > 1 && !(cut & 1u << k)) return NULL;
-  return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
-}
-
-const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align,
-                                    const lgt_partition *launch) {
-  int64_t offset[LGT_MAX_DIM], step[LGT_MAX_DIM], tile[LGT_MAX_DIM];
-  if (launch->kind != LGT_PARTITION_TILING) return NULL;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return key_of_reshaped(solver, l, align, launch);
-  lgt_layout_walk(l, offset, step);
-  for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
-  unsigned cut = 0;
-  lgt_home home = launch->home;
-  for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
-  for (int d = 0; d < l->ndim; d++) {
-    int r = l->dim[d], k = align->to[d];
-    if (r < 0 || k < 0 || launch->grid[k] == 1) continue;
-    if (step[d] != 1) return NULL;
-    tile[r] = launch->tile[k] * lgt_alignment_block(align, d);
-    offset[r] += launch->offset[k] * lgt_alignment_block(align, d);
-    for (int j = 0; j < home.ndim; j++)
-      if (launch->home.dim[j] == k) home.dim[j] = (int8_t)r;
-    cut |= 1u << r;
-  }
-  if (!cut && launch->ncolour > 1) return NULL; /* of a placed launch: it is with that one's owner */
-  for (int d = 0; d < l->root_ndim; d++)
-    if (!(cut & (1u << d))) offset[d] = 0;
-  return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
 }

@@ -202,11 +202,15 @@ lgt_rect lgt_layout_target_rect(const lgt_layout *l, lgt_rect view) {
   return lgt_layout_root_rect(l, &view);
 }
 
-/* Does a reshaped view show each element of its root once? */
-static bool has_all(const lgt_layout *l) {
+int64_t lgt_layout_root_size(const lgt_layout *l) {
   int64_t size = 1;
   for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
-  return l->size == size && !(l->flags & LGT_LAYOUT_STRETCHED);
+  return size;
+}
+
+/* Does a reshaped view show each element of its root once? */
+static bool has_all(const lgt_layout *l) {
+  return l->size == lgt_layout_root_size(l) && !(l->flags & LGT_LAYOUT_STRETCHED);
 }
 
 void lgt_layout_find_bounds(lgt_layout *l) {
@@ -252,11 +256,10 @@ int64_t lgt_layout_distinct(const lgt_layout *l) {
 }
 
 bool lgt_layout_covers(const lgt_layout *l, bool target) {
-  int64_t size = 1, n = 1;
-  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  int64_t n = 1;
   for (int d = 0; d < l->ndim; d++)
     if (!target || l->dim[d] >= 0) n *= l->stride[d] != 0 || l->shape[d] == 0 ? l->shape[d] : 1;
-  return n == size && lgt_layout_exact(l);
+  return n == lgt_layout_root_size(l) && lgt_layout_exact(l);
 }
 
 /* First and last element that a view touches, in the root's C order. */

@@ -50,6 +50,8 @@ typedef struct lgt_outer {
 /* That of the root's dimension `row`.  False: its segment has none, its steps are not whole rows or shares of one, that is not
  * a dimension of rows, or the view is not reshaped. */
 bool lgt_layout_outer(const lgt_layout *layout, int row, lgt_outer *out);
+/* Elements of the root. */
+int64_t lgt_layout_root_size(const lgt_layout *layout);
 /* How many different elements of the root the view has (broadcast ones count once; of windows of which some are left out,
  * at most so many). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);

@@ -465,8 +465,7 @@ uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
   lgt_layout_note *note = &stores->note[layout];
   if (note->form) return note->form;
   const lgt_layout *l = lgt_layout_at(stores, layout);
-  int64_t root = 1;
-  for (int d = 0; d < l->root_ndim; d++) root *= l->root_shape[d];
+  int64_t root = lgt_layout_root_size(l);
   uint64_t h = lgt_hash_mix(l->dtype, (uint64_t)l->ndim << 16 | (uint64_t)l->root_ndim << 8 |
                                           (uint64_t)(l->flags & ~(LGT_LAYOUT_LARGE | LGT_LAYOUT_EXACT)));
   h = lgt_hash_mix(h, class_of(l->size) | (uint64_t)lgt_layout_exact(l) << 2 |

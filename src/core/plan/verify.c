@@ -144,9 +144,8 @@ static bool verify_access(const verifier *v, int l, const lgt_plan_access *acces
     if (reach < 0) lo += reach;
     else hi += reach;
   }
-  int64_t root = 1;
-  for (int d = 0; d < layout->root_ndim; d++) root *= layout->root_shape[d];
-  if (root != size) return WRONG("plan: group %d, loop %d: a view of another root", v->number, l);
+  if (lgt_layout_root_size(layout) != size)
+    return WRONG("plan: group %d, loop %d: a view of another root", v->number, l);
   if (lo < 0 || hi >= size)
     return WRONG("plan: group %d, loop %d: elements %lld to %lld of %lld", v->number, l, (long long)lo,
                  (long long)hi, (long long)size);

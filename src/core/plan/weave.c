@@ -437,10 +437,8 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
 /* Does the call overwrite all of the argument's root?  A reshaped view may, too. */
 static bool overwrites_all(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
   const lgt_layout *l = lgt_weaver_layout(w, call->layout[arg]);
-  int64_t size = 1;
-  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
   return defines(w, call, arg) ||
-         (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_distinct(l) == size);
+         (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_distinct(l) == lgt_layout_root_size(l));
 }
 
 static void note_whole(const lgt_weaver *w, lgt_weave_item *item) {
