@@ -755,6 +755,18 @@ check.case("what is put into a transposed view does not copy it", function()
   check.equal({ m(2, 1), m(400, 300), m:sum()() }, { 7, 8, 15 })
 end)
 
+check.case("an array that was written in parts is written again by later tasks", function()
+  local x = np.arange(12):reshape(4, 3)
+  local r = np.roll(x, 1, 1)
+  local sorted = np.sort(r, 2) -- a task of its own
+  r["1, :"] = 5
+  local again = np.sort(r, 1)
+  r["4, :2"] = 7
+  check.equal(r:totable(), { { 5, 5, 5 }, { 0, 1, 2 }, { 3, 4, 5 }, { 7, 7, 8 } })
+  check.equal(sorted:totable(), { { 9, 10, 11 }, { 0, 1, 2 }, { 3, 4, 5 }, { 6, 7, 8 } })
+  check.equal(again:totable(), { { 0, 1, 2 }, { 3, 4, 5 }, { 5, 5, 5 }, { 6, 7, 8 } })
+end)
+
 check.case("options of bits say what they may be", function()
   local bytes = np.zeros(3, { dtype = "uint8" })
   check.refuses("bitorder is \"big\" or \"little\", not the string \"huge\"", function()

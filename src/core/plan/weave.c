@@ -354,7 +354,8 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
   memcpy(item->layout, call->layout, sizeof item->layout);
   for (int a = 0; a < call->nargs; a++) {
     const lgt_plan_root *root = &w->plan->root[call->root[a]];
-    bool fresh = root->fresh && lgt_kind_writes(call->kind, a) && (root->pieces || defines(w, call, a));
+    bool pieces = root->pieces && &w->plan->group[root->first_group] == w->group;
+    bool fresh = root->fresh && lgt_kind_writes(call->kind, a) && (pieces || defines(w, call, a));
     if (is_forwarded(w, call, current) && a == 0) continue;
     if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
     int b = buffer_of(w, current, call, a);
