@@ -120,7 +120,8 @@ typedef struct lgt_rules {
  * elements, as lgt_layout_reduced has them, by the rule for a single array; and _product: the sum over the last
  * dimension of the first array times the second, a vector of that extent; and _few: elementwise by the rule given, of up
  * to three operands in the order of the kind's, each an array or, where that is 0, a number of its own: an integral one
- * beside an array of integers is refused if some type of integers does not hold it.  0, and nothing was launched: no rule is
+ * beside an array of integers is refused if some type of integers does not hold it; and _new: a kind that has no other
+ * argument than its result, of a dense layout, and up to two parameters.  0, and nothing was launched: no rule is
  * known, the front is full, few ids are free, the launch should say its line, or something is wrong; then the binding
  * goes step by step, and finds out what.  No flush. */
 lgt_id lgt_launch_pair(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b);
@@ -131,6 +132,7 @@ lgt_id lgt_launch_reduced(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, uns
 lgt_id lgt_launch_product(lgt_runtime *rt, const lgt_rules *rules, lgt_id a, lgt_id b);
 lgt_id lgt_launch_few(lgt_runtime *rt, lgt_kind_id kind, int dtype, int count, lgt_id a, lgt_id b, lgt_id c, double x, double y,
                       double z);
+lgt_id lgt_launch_new(lgt_runtime *rt, lgt_kind_id kind, uint32_t layout, int nparams, double x, double y);
 
 /* Do what a filled record of the front says without launching it, if that can be done at once.  Not 0: it is done, and if the
  * result, argument 0, is new the front's `collect` may ask for a collection.  0: it has to be launched.  For kinds of

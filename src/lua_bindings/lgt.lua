@@ -348,6 +348,15 @@ function lgt.dense(dtype, shape)
   return checked(C.lgt_layout_dense(rt, dtype, ndim, extents))
 end
 
+-- The same of one extent, or of two, without a table; they are integers from 0 up.
+---@param dtype integer
+---@param ndim integer 1 or 2
+function lgt.dense_of(dtype, ndim, n, m)
+  if n >= 2 ^ 53 or m >= 2 ^ 53 then return lgt.dense(dtype, ndim == 1 and { n } or { n, m }) end
+  extents[0], extents[1] = n, m
+  return checked(C.lgt_layout_dense(rt, dtype, ndim, extents))
+end
+
 -- Dimensions count from 1 here, first elements from 0.
 function lgt.slice(layout, dim, first, count, step)
   return checked(C.lgt_layout_slice(rt, layout, dim - 1, first, count, step))

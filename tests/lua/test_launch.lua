@@ -557,6 +557,41 @@ check.case("functions of the script, of one operand to four", function()
   check.equal(in_one_call(ufunc.all.clip, y, -1, 3), 0)
 end)
 
+check.case("new arrays, by extents of every kind", function()
+  local x = np.arange(6):reshape(2, 3)
+  local lists = { { 5 }, { 0 }, { 2, 3 }, { 0, 2 }, { 1, 1 }, { 2, 1, 3 }, {}, { { 2, 2 } }, { 4, "int8" },
+                  { 3, { dtype = "float32" } }, { -1 }, { 2, -1 }, { 1.5 }, { 2, 0.5 }, { 0 / 0 }, { 1 / 0 },
+                  { 2 ^ 61 }, { 2 ^ 61, 2 },
+                  { "5" }, { true }, { x }, { np.array(3) }, { 3LL } }
+  for i, list in ipairs(lists) do
+    for _, name in ipairs { "zeros", "ones" } do alike(name .. " " .. i, np[name], unpack(list)) end
+    check.equal(pcall(np.empty, unpack(list)), (pcall(np.zeros, unpack(list))))
+    for _, value in ipairs { 2, -0.0, 0 / 0, 0.5, true, np.array(3), 3LL, "x" } do
+      alike("full " .. i, np.full, list[1], value)
+    end
+  end
+  for _, list in ipairs { { 4, nil }, { nil }, { nil, 4 } } do
+    check.equal(pcall(np.zeros, unpack(list, 1, 2)), (pcall(by_steps, np.zeros, unpack(list, 1, 2))))
+  end
+  local ranges = { { 5 }, { 0 }, { -3 }, { 2, 7 }, { 7, 2 }, { 7, 2, -2 }, { 1, 9, 3 }, { 1, 9, 0 }, { 2.5 },
+                   { 0.5, 4 }, { 1, 4, 0.5 }, { 5, "float32" }, { 1, 5, { dtype = "int8" } }, { np.array(4) }, { 4LL },
+                   { "4" }, {},
+                   { 0 / 0 }, { 1 / 0 }, { 2 ^ 62 }, { 1, 2, 3, 4 } }
+  for i, list in ipairs(ranges) do alike("arange " .. i, np.arange, unpack(list)) end
+  check.refuses("a number was expected, not nil", function() np.arange(1, nil) end)
+  for _, dtype in ipairs(DTYPES) do
+    for _, a in ipairs(operands(dtype)) do
+      for _, name in ipairs { "zeros_like", "ones_like" } do alike(name .. dtype, np[name], a) end
+      check.equal({ np.empty_like(a).dtype, tostring(np.empty_like(a).shape) }, { dtype, tostring(a.shape) })
+    end
+  end
+  for i, a in ipairs(views()) do alike("zeros_like " .. i, np.zeros_like, a) end
+  local gone = np.ones(3)
+  gone:free()
+  check.refuses("released", function() np.zeros_like(gone) end)
+  check.equal(C.lgt_launch_new(rt, 0, lgt.dense_of(core.dtypes.FLOAT64, 1, 5, 0), 0, 0, 0), 0)
+end)
+
 check.case("a loop that is recorded, by the runtime and by name", function()
   local A = np.array { { 0.5, 0.25, 0 }, { 0.25, 0.5, 0.25 }, { 0, 0.25, 0.5 } }
   local function turn(x) return A:dot(x) * 0.5 + x / (1 + x:dot(x)) - 2 ^ -x end

@@ -10,6 +10,8 @@ local core = require "array.core"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 local handles, layouts, plain = lgt.handles, lgt.layouts, core.plain
+local C, rt = lgt.C, lgt.rt
+local floor, huge, istype, select, type = math.floor, math.huge, ffi.istype, select, type
 
 -- ---- generators that know their place ---------------------------------------------------------------
 
@@ -28,6 +30,21 @@ local function generate(name, dtype, shape, build, numbers)
   return result
 end
 core.generate = generate
+
+local function is_extent(n) return type(n) == "number" and n >= 0 and n == floor(n) and n < huge end
+
+-- The layout that count arguments, one or two extents n and m, say; nil: they say something else, or nothing.
+local function plain_layout(dtype, count, n, m)
+  if count == 1 and is_extent(n) then return lgt.dense_of(dtype, 1, n, 0) end
+  if count == 2 and is_extent(n) and is_extent(m) then return lgt.dense_of(dtype, 2, n, m) end
+end
+
+-- A generator that is known already, launched in one call of C; nil: it is launched step by step.
+local function generate_at_once(kind, layout, numbers, x, y)
+  if not kind or not layout then return nil end
+  local id = C.lgt_launch_new(rt, kind, layout, numbers, x, y)
+  return id ~= 0 and lgt.wrap_launched(id) or nil
+end
 
 local dtype_option = { dtype = true }
 
@@ -54,12 +71,18 @@ end
 ---@param ... integer shape, as arguments or as one table; then options {dtype}
 ---@return lgt_array
 function np.zeros(...)
+  local layout = plain_layout(dtypes.FLOAT64, select("#", ...), ...)
+  local result = generate_at_once(kinds["zeros>float64"], layout, 0, 0, 0)
+  if result then return result end
   local shape, options = take_new_shape("zeros", ...)
   return generate("zeros", take_dtype(options, dtypes.FLOAT64, "zeros"), shape, zero)
 end
 
 ---@return lgt_array
 function np.ones(...)
+  local layout = plain_layout(dtypes.FLOAT64, select("#", ...), ...)
+  local result = generate_at_once(kinds["ones>float64"], layout, 0, 0, 0)
+  if result then return result end
   local shape, options = take_new_shape("ones", ...)
   return generate("ones", take_dtype(options, dtypes.FLOAT64, "ones"), shape, one)
 end
@@ -67,6 +90,8 @@ end
 -- Contents are undefined until they are written.
 ---@return lgt_array
 function np.empty(...)
+  local layout = plain_layout(dtypes.FLOAT64, select("#", ...), ...)
+  if layout then return lgt.new(layout) end
   local shape, options = take_new_shape("empty", ...)
   return lgt.new(lgt.dense(take_dtype(options, dtypes.FLOAT64, "empty"), shape))
 end
@@ -77,11 +102,21 @@ local function dtype_of_value(value)
   return dtypes.of_scalar(value)
 end
 
+local filled
+local function full_kind()
+  filled = filled or lgt.kind("full>float64", function(body) body:store(dtypes.FLOAT64, 0, body:number(0, true)) end)
+  return filled
+end
+
 ---@param shape integer|integer[]
 ---@param value number|boolean|lgt_array
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.full(shape, value, options)
+  if options == nil and type(value) == "number" then
+    local result = generate_at_once(full_kind(), plain_layout(dtypes.FLOAT64, 1, shape), 1, value, 0)
+    if result then return result end
+  end
   shape, value, options = core.take_named("full", { "shape", "fill_value" }, shape, value, options)
   check_shape(shape, "full")
   shape = core.take_only_shape("full", shape)
@@ -102,7 +137,18 @@ local function take_like(a, options, who)
 end
 
 for _, name in ipairs { "zeros", "ones", "empty" } do
-  np[name .. "_like"] = function(a, options) return np[name](take_like(a, options, name .. "_like")) end
+  local who, of = name .. "_like", {} -- kinds by dtype
+  np[who] = function(a, options)
+    local layout = options == nil and istype(core.Array, a) and handles[a.id].layout or 0
+    if layout ~= 0 and name == "empty" then return lgt.new(lgt.like(layout)) end
+    local kind = layout ~= 0 and of[layouts[layout].dtype]
+    local result = kind and generate_at_once(kind, lgt.like(layout), 0, 0, 0)
+    if result then return result end
+    result = np[name](take_like(a, options, who))
+    local dtype = core.dtype_of(result)
+    of[dtype] = kinds[name .. ">" .. dtypes.name[dtype]]
+    return result
+  end
 end
 
 ---@param a lgt_array
@@ -443,9 +489,21 @@ local function ramp(name, dtype, count, first, step)
   end, { first, step })
 end
 
+-- np.arange of integers alone; nil: it is something else, or launched step by step.
+local function integers_at_once(count, start, stop, step)
+  if count == 1 then start, stop, step = 0, start, 1 elseif count == 2 then step = 1 end
+  if count > 3 or not (core.is_integer(start) and core.is_integer(stop) and core.is_integer(step)) or step == 0 then
+    return nil
+  end
+  local layout = plain_layout(dtypes.INT64, 1, math.max(0, math.ceil((stop - start) / step)))
+  return generate_at_once(kinds["arangei>int64"], layout, 2, start, step)
+end
+
 -- np.arange(n): 0 to n - 1.  np.arange(start, stop, step): stop is not included.  int64 if all are integers.
 ---@return lgt_array
 function np.arange(...)
+  local result = integers_at_once(select("#", ...), ...)
+  if result then return result end
   local start, stop, step, options = take_range(...)
   if step == 0 then raise("arange: the step is 0") end
   local whole = core.is_integer(start) and core.is_integer(stop) and core.is_integer(step)

@@ -114,6 +114,17 @@ lgt_id lgt_launch_few(lgt_runtime *rt, lgt_kind_id kind, int dtype, int count, l
   return launch->arg[0];
 }
 
+lgt_id lgt_launch_new(lgt_runtime *rt, lgt_kind_id kind, uint32_t layout, int nparams, double x, double y) {
+  if (!kind || !layout || large(at(rt, layout)) || !ready(rt)) return 0;
+  lgt_launch *launch = begin(rt, (lgt_rule){kind, at(rt, layout)->dtype}, layout);
+  launch->nargs = 1;
+  launch->nparams = (uint8_t)nparams;
+  launch->param[0].f = x;
+  launch->param[1].f = y;
+  rt->front.count++;
+  return launch->arg[0];
+}
+
 /* The sum, or another reduction, of what two arrays, or one twice, give along `axes`; both have layouts. */
 static lgt_id reduction(lgt_runtime *rt, lgt_rule rule, lgt_id a, lgt_id b, unsigned axes, bool keepdims) {
   uint32_t first = layout_of(rt, a), second = b ? layout_of(rt, b) : first, view;
