@@ -292,13 +292,12 @@ static bool gets(const lgt_exchange *x, int n, int domain) {
   return any;
 }
 
-/* The instance for a part of a store; it may have taken the place of that for another part, if they are near here. */
-static void note_acquired(lgt_exchange *x, int n, int domain) {
-  lgt_replica *replica = &x->store[n]->replica[domain];
-  lgt_instance **inst = x->inst + domain * x->nheld;
-  inst[n] = replica->inst;
-  for (int i = 0; i < x->nheld; i++)
-    if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
+/* The instance for a part of a store may have given way to that for another part, if they are near here, or to want of memory. */
+static void find_parts_again(lgt_exchange *x) {
+  for (int at = 0; at < x->binder->map->local * x->nheld && x->split; at++) {
+    lgt_replica *replica = &x->store[at % x->nheld]->replica[at / x->nheld];
+    if (x->inst[at] && !lgt_replica_old(replica, x->inst[at])) x->inst[at] = replica->inst;
+  }
 }
 
 /* The group makes memory for a domain's part of a store of which others made other parts, as the pieces of a concatenation
@@ -345,7 +344,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       status = lgt_acquire(x->binder, store, d, memory, &x->cover[at], use, spare,
                            x->picks ? &x->picks[at] : NULL);
       if (!status && makes) lgt_acquire_made(x->binder, x->group, store, d, &x->cover[at]);
-      if (!status && x->split) note_acquired(x, n, d);
+      if (!status && x->split) x->inst[at] = store->replica[d].inst, find_parts_again(x);
     }
   return x->lacks = status != LGT_OK, status;
 }
@@ -678,6 +677,7 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
 /* What came for one part of a store, another part may have, too. */
 static lgt_status refresh_parts(lgt_exchange *x) {
   lgt_status status = LGT_OK;
+  find_parts_again(x);
   for (int at = 0; at < x->binder->map->local * x->nheld && !status; at++) {
     lgt_replica *replica = &x->store[at % x->nheld]->replica[at / x->nheld];
     if (x->inst[at] && lgt_replica_old(replica, x->inst[at])->count)
@@ -705,11 +705,9 @@ static lgt_status end_moves(const lgt_exchange *x, lgt_status status) {
 
 /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
 lgt_status lgt_exchange_send(lgt_exchange *x) {
-  lgt_status status = LGT_OK;
-  bool early = false;
-  for (int i = 0; i < x->binder->nmove; i++) early |= x->binder->move[i].early;
-  if (early) status = carry_out_all(x, true, true);
-  if (early && !status) status = carry_out_all(x, true, false);
+  find_parts_again(x);
+  lgt_status status = carry_out_all(x, true, true);
+  if (!status) status = carry_out_all(x, true, false);
   if (!status) status = carry_out_all(x, false, true);
   return end_moves(x, status);
 }
