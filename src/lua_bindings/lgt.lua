@@ -351,6 +351,8 @@ end
 -- The same of one extent, or of two, without a table; they are integers from 0 up.
 ---@param dtype integer
 ---@param ndim integer 1 or 2
+---@param n integer
+---@param m integer of no account where ndim is 1
 function lgt.dense_of(dtype, ndim, n, m)
   if n >= 2 ^ 53 or m >= 2 ^ 53 then return lgt.dense(dtype, ndim == 1 and { n } or { n, m }) end
   extents[0], extents[1] = n, m

@@ -487,22 +487,6 @@ static bool cut_evenly(const lgt_partition *p, int d, int64_t lo, int64_t hi, in
   return lo <= thin(p, d) && hi >= -thin(p, d);
 }
 
-/* The key of an argument; if it is a part of a new array that is written, the one that an array of the same shape has of which
- * it is made: the new one will be cut as well, and shall not be begun elsewhere.  NULL: there is none. */
-static const lgt_partition *key_to_be(const lgt_stores *stores, const lgt_call *call,
-                                      const lgt_solver_key_state *state, int arg) {
-  const lgt_layout *to = lgt_layout_at(stores, call->layout[arg]);
-  if (state[arg].key || call->kind->privilege[arg] != LGT_PRIV_WRITE || lgt_layout_covers(to, false))
-    return state[arg].key;
-  for (int a = 0; a < call->nargs; a++) {
-    const lgt_layout *from = lgt_layout_at(stores, call->layout[a]);
-    bool same = state[a].key && from->root_ndim == to->root_ndim;
-    for (int d = 0; d < to->root_ndim && same; d++) same = from->root_shape[d] == to->root_shape[d];
-    if (same) return state[a].key;
-  }
-  return NULL;
-}
-
 /* Views that are shifted against each other pull the tiles to several sides, and whichever tiles are taken, halos move.  So
  * that launches fuse, all over one extent have the same ones, if not much more moves then: those of a launch that writes where
  * something is already; those of an earlier one; those that begin where the first owner's elements do, which do not depend
@@ -514,11 +498,8 @@ static const lgt_partition *settle(const lgt_solver *solver, const lgt_stores *s
   int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
   for (int d = 0; d < p->ndim; d++) lo[d] = hi[d] = origin(p, d);
   for (int a = 0; a < call->nargs; a++) {
-    const lgt_partition *key = key_to_be(stores, call, state, a),
-                        *q = key ? derived(solver, stores, call, space, key, a) : NULL;
-    if (!q) continue;
-    if (p->ncolour == 1 && q->ncolour == 1 && key != state[a].key) return q;
-    if (!same_but_shifted(p, q)) continue;
+    const lgt_partition *q = state[a].key ? derived(solver, stores, call, space, state[a].key, a) : NULL;
+    if (!q || !same_but_shifted(p, q)) continue;
     if (call->kind->privilege[a] != LGT_PRIV_READ) return q;
     for (int d = 0; d < p->ndim; d++) {
       int64_t at = origin(q, d);
@@ -609,9 +590,8 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
                                          const lgt_solver_key_state *state, const char **reason) {
   for (int writes = 1; writes >= 0; writes--)
     for (int a = 0; a < call->nargs; a++) {
-      const lgt_partition *key = key_to_be(stores, call, state, a), *anchor = NULL;
-      if (!key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
-      const lgt_partition *p = derived(solver, stores, call, space, key, a);
+      if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
+      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a), *anchor = NULL;
       if (p && p->ncolour == 1 && !writes) anchor = anchor_of(solver, space);
       *reason = !anchor                    ? "where the part is"
                 : anchor == solver->number ? "where the number before it is"

@@ -208,6 +208,12 @@ int64_t lgt_layout_root_size(const lgt_layout *l) {
   return size;
 }
 
+bool lgt_layout_alike(const lgt_layout *a, const lgt_layout *b) {
+  bool same = a->ndim == b->ndim && lgt_dtype_size(a->dtype) == lgt_dtype_size(b->dtype);
+  for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == b->shape[d];
+  return same;
+}
+
 /* Does a reshaped view show each element of its root once? */
 static bool has_all(const lgt_layout *l) {
   return l->size == lgt_layout_root_size(l) && !(l->flags & LGT_LAYOUT_STRETCHED);

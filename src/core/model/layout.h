@@ -52,6 +52,8 @@ typedef struct lgt_outer {
 bool lgt_layout_outer(const lgt_layout *layout, int row, lgt_outer *out);
 /* Elements of the root. */
 int64_t lgt_layout_root_size(const lgt_layout *layout);
+/* Elements of one size in one shape: memory that is made for one is right for the other, for variants in C, too. */
+bool lgt_layout_alike(const lgt_layout *a, const lgt_layout *b);
 /* How many different elements of the root the view has (broadcast ones count once; of windows of which some are left out,
  * at most so many). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);

@@ -309,13 +309,13 @@ int lgt_plan_pieces(const lgt_fuser *fuser, const lgt_plan *plan, uint16_t root)
 
 /* Arrays that are written piece by piece, as joined and rolled ones are. */
 static void find_pieces(const lgt_fuser *fuser, const lgt_window *window, lgt_plan *plan) {
-  for (int r = 0; r < plan->nroot; r++) {
+  for (int r = 0; r < plan->nroot && lgt_solver_whole(&fuser->solver); r++) {
     const lgt_store *store = lgt_store_at(fuser->stores, window->root[r]);
     lgt_plan_root *root = &plan->root[r];
     if (!root->fresh && root->writes > 1 && !store->written && !store->attached)
       root->pieces = (uint16_t)lgt_plan_pieces(fuser, plan, (uint16_t)r);
-    root->joined = root->pieces > 0 && lgt_solver_whole(&fuser->solver);
-    root->fresh |= root->pieces > 0;
+    root->joined = root->pieces > 0;
+    root->fresh |= root->joined;
   }
   for (int i = 0; i < plan->ncall; i++)
     for (int a = 0; a < plan->call[i].nargs; a++)

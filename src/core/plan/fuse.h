@@ -89,7 +89,7 @@ typedef struct lgt_plan_root {
   const lgt_partition *last_key; /* ... and after it; while the plan is made */
   bool fresh;                    /* the window creates it and writes all of it first ... */
   uint16_t pieces;               /* ... piece by piece: how many calls there are up to the last piece; 0: at once */
-  bool joined;                   /* pieces, on one domain: all that is written there is copied */
+  bool joined;                   /* pieces: all that is written there is copied */
   bool attached;                 /* memory of the host program: stays where it is */
   bool stored;                   /* for fresh ones: decided by lessons, use, and reachability */
   bool saved;      /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */

@@ -335,8 +335,8 @@ static bool shift_slots(const shifter *s, const lgt_weaver *w, lgt_plan_group *g
   for (int b = 0; b < w->items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &w->items->buffer[b];
     if (buffer->slot != LGT_NONE &&
-        lgt_layout_bytes(lgt_weaver_layout(w, w->plan->root[buffer->root].layout)) !=
-            lgt_layout_bytes(lgt_weaver_layout(w, group->slot[buffer->slot].layout)))
+        !lgt_layout_alike(lgt_weaver_layout(w, w->plan->root[buffer->root].layout),
+                          lgt_weaver_layout(w, group->slot[buffer->slot].layout)))
       return false;
   }
   return true;

@@ -407,13 +407,6 @@ int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
   return group->nslot++;
 }
 
-/* Elements of one size in one shape: variants in C find theirs by what the memory was made for. */
-static bool alike(const lgt_layout *a, const lgt_layout *b) {
-  bool same = a->ndim == b->ndim && lgt_dtype_size(a->dtype) == lgt_dtype_size(b->dtype);
-  for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == b->shape[d];
-  return same;
-}
-
 /* Have two buffers the same rest? */
 static bool same_rest(const lgt_weaver *w, const lgt_plan_slot *slot, const lgt_weave_buffer *buffer) {
   const lgt_plan_call *call = w->plan->call;
@@ -423,13 +416,35 @@ static bool same_rest(const lgt_weaver *w, const lgt_plan_slot *slot, const lgt_
          call[slot->rest_call].layout[slot->rest_arg] == call[buffer->rest_call].layout[buffer->rest_arg];
 }
 
-/* A slot whose next user begins after the buffer's last one has ended.  For memory of whole roots, or with the same rest. */
-static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *free_until) {
+/* The tiles in which the only writer of a buffer leaves it; NULL: there are several, or its tiles are none of the root's. */
+static const lgt_partition *tiles_of(const lgt_weaver *w, uint16_t number) {
+  const lgt_weave_buffer *buffer = &w->items->buffer[number];
+  const lgt_weave_item *item = &w->items->item[buffer->last_writer];
+  if (buffer->writers != 1 || item->call == LGT_NONE) return NULL;
+  const lgt_plan_call *call = &w->plan->call[item->call];
+  for (int a = 0; a < item->nargs; a++)
+    if (item->out[a] == number)
+      return lgt_solver_key(&w->fuser->solver, lgt_weaver_layout(w, call->layout[a]), &call->space.align[a],
+                            call->launch);
+  return NULL;
+}
+
+static bool all_have_tiles(const lgt_weaver *w, int slot, const lgt_partition *tiles) {
+  for (int b = 0; b < w->items->nbuffer; b++)
+    if (w->items->buffer[b].slot == slot && tiles_of(w, (uint16_t)b) != tiles) return false;
+  return true;
+}
+
+/* A slot whose next user begins after the buffer's last one has ended.  For memory of whole roots, or with the same rest.
+ * `tiles`: of the same tiles as those who have it; NULL: these do not matter. */
+static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *free_until,
+                      const lgt_partition *tiles) {
   const lgt_layout *want = lgt_weaver_layout(w, w->plan->root[buffer->root].layout);
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
-    if (free_until[s] > buffer->last_loop && alike(lgt_weaver_layout(w, slot->layout), want) &&
-        (slot->rest == LGT_NONE ? buffer->rest == LGT_NONE : same_rest(w, slot, buffer)))
+    if (free_until[s] > buffer->last_loop && lgt_layout_alike(lgt_weaver_layout(w, slot->layout), want) &&
+        (slot->rest == LGT_NONE ? buffer->rest == LGT_NONE : same_rest(w, slot, buffer)) &&
+        (!tiles || all_have_tiles(w, s, tiles)))
       return s;
   }
   return -1;
@@ -637,8 +652,8 @@ static bool is_plain(const lgt_weaver *w, uint16_t number) {
 }
 
 /* Slots of the others: those of whole roots share them, also with what takes a slot at last and stays there (but where loops
- * may be inlined, which need not store then what is the group's own); those of tiles share them, and in turns (widen.h) also
- * with what stays.  From the last one to the first: the versions of an array take turns in two slots, of which one has the
+ * may be inlined, which need not store then what is the group's own); those of the same tiles share them, and in turns (widen.h)
+ * also with what stays.  From the last one to the first: the versions of an array take turns in two slots, of which one has the
  * last version. */
 static lgt_status place_temporary(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
@@ -660,7 +675,8 @@ static lgt_status place_temporary(lgt_weaver *w) {
       if (buffer->slot != LGT_NONE || buffer->last_loop != loop || !buffer->loaded) continue;
       bool may = share ? buffer->rest == LGT_NONE && !lgt_inline_joins(w->fuser, w->plan, buffer->root)
                        : is_plain(w, (uint16_t)b);
-      int s = may ? reuse_slot(w, buffer, free_until) : -1;
+      const lgt_partition *tiles = share || group->turns ? NULL : tiles_of(w, (uint16_t)b);
+      int s = may && (share || group->turns || tiles) ? reuse_slot(w, buffer, free_until, tiles) : -1;
       if (s < 0)
         s = lgt_weave_add_slot(
             group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
