@@ -46,10 +46,10 @@ def substitute(template, x):
 
 
 class Profile:
-    def __init__(self, rng):
+    def __init__(self, rng, longest):
         self.size = rng.choices(["tiny", "small", "medium", "large", "huge"], [4, 8, 3, 0.6, 0.8])[0]
         huge = self.size == "huge"  # loops of so many elements are cut into chunks for several workers
-        self.length = rng.choice([5, 8, 12, 16, 20] if huge else [5, 8, 12, 16, 20, 25, 30, 40, 60])
+        self.length = min(longest, rng.choice([5, 8, 12, 16, 20] if huge else [5, 8, 12, 16, 20, 25, 30, 40, 60]))
         self.depth = rng.choice([1, 2, 2, 3, 3, 4])
         self.room = 250000 if huge else 60000  # elements of one array
         self.dtypes = rng.choice([["float64"], ["float64"], ["float64", "float32"], ["float32"],
@@ -70,10 +70,10 @@ class Profile:
 
 
 class Generator(Loops):
-    def __init__(self, seed, without=()):
+    def __init__(self, seed, without=(), longest=60):
         self.rng = random.Random(seed)
         self.seed = seed
-        self.profile = Profile(self.rng)
+        self.profile = Profile(self.rng, longest)
         self.without = set(without)
         self.extents = {}
         self.machine = None
@@ -796,5 +796,5 @@ class Generator(Loops):
         return ["let", name, e]
 
 
-def generate(seed, without=()):
-    return Generator(seed, without).program()
+def generate(seed, without=(), longest=60):
+    return Generator(seed, without, longest).program()

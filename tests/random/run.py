@@ -4,10 +4,11 @@
     tests/random/run.py --lgt build/lgt                2000 programs, each under the reference and three drawn
                                                        configurations (make test)
     tests/random/run.py --stress                       the whole matrix of configurations (make stress)
+    tests/random/run.py --count 100000 --longest 8 --set "gpus=1"      many short ones, each on a GPU
     tests/random/run.py --seed 123 [--config "domains=3 min_tile=1"]     one program, as it failed
     tests/random/run.py --show 123                     its text
 
-A program follows from its seed; a failing one is shrunk, and printed with its configuration and with what was expected.
+A program follows from its seed (and --longest); a failing one is shrunk, and printed with its configuration and with what was expected.
 
     program.py      its expressions and statements, listed at the head; their text in Lua (prelude.lua: what they call)
     machine.py      what they compute, with NumPy, and how exactly; with operations.py (ufuncs), turns.py (loops, coroutines)
@@ -32,6 +33,7 @@ from shrink import Shrinker
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BATCH = 50
+LONGEST = 60  # statements that the longest programs are drawn with
 SHOWN = 8  # failing programs that are shrunk, at most 3 of those that look alike
 
 HEADER = """local np, lgt = require "array", require "lgt"
@@ -147,8 +149,8 @@ def matrix(cache):
 
 
 def work(task):
-    binary, seeds, configs, without, limit = task
-    subjects = [Subject(generate(seed, without)) for seed in seeds]
+    binary, seeds, configs, rules, limit = task
+    subjects = [Subject(generate(seed, **rules)) for seed in seeds]
     lgt = Lgt(binary, limit)
     failures, runs = judge_batch(lgt, subjects, configs)
     statements = sum(len(s.program.block) for s in subjects)
@@ -179,9 +181,9 @@ def describe(program, config, why, prefix=()):
     return "\n".join(lines) + "\n"
 
 
-def report(lgt, failure, without, keep, seconds):
+def report(lgt, failure, rules, keep, seconds):
     """Reproduces and shrinks one failure; its text."""
-    program = generate(failure.seed, without)
+    program = generate(failure.seed, **rules)
     why = (failure.kind, failure.text)
     shrinker = Shrinker(lgt, program, failure.config, why, seconds)
     again = None
@@ -191,7 +193,7 @@ def report(lgt, failure, without, keep, seconds):
             break
     note = ""
     if not again and failure.prefix:
-        shrinker.prefix = [Subject(generate(seed, without)) for seed in failure.prefix]
+        shrinker.prefix = [Subject(generate(seed, **rules)) for seed in failure.prefix]
         again = shrinker.fails(program, failure.config)
     if again:
         shrinker.why = again
@@ -217,12 +219,12 @@ def missing_names(binary):
     return done.stdout.split()
 
 
-def self_test(binary, without):
+def self_test(binary, rules):
     """The judge must find what is wrong: one operation is rendered as another one."""
     mutate = {"maximum": "minimum"}
     lgt = Lgt(binary, mutate=mutate)
     seeds = range(1, 41)
-    subjects = [Subject(generate(seed, without)) for seed in seeds]
+    subjects = [Subject(generate(seed, **rules)) for seed in seeds]
     affected = [s for s in subjects if "maximum" in s.program.operations()]
     failures, _ = judge_batch(lgt, subjects, [])
     found = {f.seed for f in failures if f.kind == "wrong"}
@@ -230,7 +232,7 @@ def self_test(binary, without):
         return f"of {len(affected)} programs with a wrong maximum, {len(found)} were found"
     first = min(f for f in found)
     failure = next(f for f in failures if f.seed == first)
-    shrinker = Shrinker(lgt, generate(first, without), REFERENCE, (failure.kind, failure.text), 600).run()
+    shrinker = Shrinker(lgt, generate(first, **rules), REFERENCE, (failure.kind, failure.text), 600).run()
     if len(shrinker.program.block) > 3 or "maximum" not in shrinker.program.operations():
         return f"a wrong maximum shrank to {len(shrinker.program.block)} statements only"
     # One bit: y * (1 + 2^-52) is within no bound of exact arithmetic, but within the bounds of sums.
@@ -256,8 +258,8 @@ def parse_config(text):
     return config
 
 
-def one_seed(args, without):
-    program = generate(args.seed, without)
+def one_seed(args, rules):
+    program = generate(args.seed, **rules)
     subject = Subject(program)
     lgt = Lgt(args.lgt, args.limit)
     config = parse_config(args.config)
@@ -267,11 +269,11 @@ def one_seed(args, without):
         return 0
     for f in failures:
         print(f"FAIL random {f.seed}: {f.kind}: {f.text} under {config_text(f.config)}")
-        print(report(lgt, f, without, args.keep, args.shrink))
+        print(report(lgt, f, rules, args.keep, args.shrink))
     return 1
 
 
-def many(args, without):
+def many(args, rules):
     begin = time.monotonic()
     folder = tempfile.mkdtemp(prefix="lgt-random-cache-")
     batches = [range(first, min(first + BATCH, args.first + args.count))
@@ -283,7 +285,7 @@ def many(args, without):
         else:
             configs = configurations(i, args.first, args.configs * len(sets), folder, driver_of(args.lgt) is not None)
         configs = [with_set(c, sets[k * len(sets) // len(configs)]) for k, c in enumerate(configs)]
-        tasks.append((args.lgt, seeds, configs, without, args.limit))
+        tasks.append((args.lgt, seeds, configs, rules, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
         with multiprocessing.Pool(args.jobs) as pool:
@@ -298,7 +300,7 @@ def many(args, without):
                 if len(failures) > 400:
                     pool.terminate()
                     break
-        status = summarize(args, failures, without)
+        status = summarize(args, failures, rules)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"{runs} runs of {args.count} programs, {statements / max(1, args.count):.0f} statements each: "
@@ -306,7 +308,7 @@ def many(args, without):
     return status
 
 
-def summarize(args, failures, without):
+def summarize(args, failures, rules):
     if not failures:
         print(f"ok random programs {args.first} to {args.first + args.count - 1}")
         return 0
@@ -320,7 +322,7 @@ def summarize(args, failures, without):
               f" {config_text(first.config)} ({len(group)} alike)", flush=True)
         of_seed = list({f.seed: f for f in reversed(group)}.values())[::-1]
         for f in of_seed[::max(1, len(of_seed) // 3)][:3]:
-            text = report(lgt, f, without, args.keep, args.shrink) if shown < SHOWN else ""
+            text = report(lgt, f, rules, args.keep, args.shrink) if shown < SHOWN else ""
             shown += 1
             print(text, flush=True)
     return 1
@@ -345,6 +347,8 @@ def main():
     parser.add_argument("--stress", "--all", action="store_true", help="the whole matrix of configurations")
     parser.add_argument("--count", type=int, default=2000, help="programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="statements of a program, blocks counted as one, at most: "
+                        "many short programs rather than few long ones")
     parser.add_argument("--configs", type=int, default=3, help="configurations drawn for each batch")
     parser.add_argument("--set", action="append", help="what drawn configurations have, as in \"domains=1 compile=0\"; "
                         "several: so many configurations are drawn for each, and run against one reference")
@@ -360,17 +364,17 @@ def main():
     args.lgt, args.set = os.path.abspath(args.lgt), args.set or [""]
 
     if args.show is not None:
-        program = generate(args.show)
+        program = generate(args.show, longest=args.longest)
         print(HEADER + lua_text(program, Subject(program).outputs))
         return 0
-    without = missing_names(args.lgt)
-    for name in without:
+    rules = {"without": missing_names(args.lgt), "longest": args.longest}
+    for name in rules["without"]:
         print(f"skip random: np.{name} is missing")
     if args.seed is not None:
-        return one_seed(args, without)
-    why = self_test(args.lgt, without)
+        return one_seed(args, rules)
+    why = self_test(args.lgt, {**rules, "longest": LONGEST})
     print(f"FAIL judge: {why}" if why else "ok judge finds wrong results, and shrinks them", flush=True)
-    return many(args, without) or (1 if why else 0)
+    return many(args, rules) or (1 if why else 0)
 
 
 if __name__ == "__main__":
