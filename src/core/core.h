@@ -10,7 +10,7 @@
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
  *     device_functions   elementary functions and divisions for devices, compiled ahead of time
  *   plan       launches in program order -> groups of launches, each a task of a few loops
- *     excerpt targets reproducible window fuse verify weave weave_log barrier cells widen group taint recipes place sink assemble cut inline patch abreast shift
+ *     excerpt targets reproducible window fuse verify weave weave_log barrier cells widen group taint recipes place sink assemble cut inline patch abreast deal shift
  *   device     what has memory of its own, and works on it
  *     device host emulated
  *   memory     where elements are: who touches which, who has the newest, instances and copies

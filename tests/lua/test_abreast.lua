@@ -159,6 +159,42 @@ check.case("reductions in several chunks", function()
   if one_memory then check.that(n > 0) end
 end)
 
+-- Loops beyond the first that so many independent items over one space become.
+local function dealt(count) return math.min(count, lgt.C.lgt_workers(lgt.rt)) - 1 end
+
+check.case("reductions over one space that share nothing", function()
+  local arrays, out = {}, np.zeros(8, 3000)
+  for k = 1, 8 do arrays[k] = np.arange(3000) * 0.5 + k end
+  local factor, sums = np.array(3) * 1.0, {}
+  local n = abreast(function() -- what each stores, and sums, is its own; all read the factor
+    for k, x in ipairs(arrays) do
+      out[k] = x * factor
+      sums[k] = out[k]:sum()
+    end
+  end)
+  if one_memory then check.equal(n, dealt(8)) end
+  for k, sum in ipairs(sums) do
+    check.equal(sum:item(), 3 * (3000 * 2999 / 4 + 3000 * k))
+    check.equal(out(k, 3000), 3 * (2999 / 2 + k))
+  end
+end)
+
+check.case("reductions of one array are one loop", function()
+  local x = np.arange(3000) * 1.0
+  local sum, least, most
+  local n = abreast(function() sum, least, most = x:sum(), x:min(), x:max() end)
+  check.equal(n, 0)
+  check.equal({ sum:item(), least:item(), most:item() }, { 3000 * 2999 / 2, 0, 2999 })
+end)
+
+check.case("reductions that share nothing, but what is computed of both", function()
+  local x, y, z = np.arange(500) * 1.0, np.arange(500) * 2.0, np.arange(500) * 4.0
+  local both, alone
+  local n = abreast(function() both, alone = (x * 3 + y * 5):sum(), z:sum() end)
+  if one_memory then check.equal(n, dealt(2)) end
+  check.equal({ both:item(), alone:item() }, { 13 * 500 * 499 / 2, 4 * 500 * 499 / 2 })
+end)
+
 check.case("the option turns it off", function()
   lgt.options { abreast = 0 }
   local _, arrays = ensemble(7)

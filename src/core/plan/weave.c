@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/abreast.h"
+#include "plan/deal.h"
 #include "plan/inline.h"
 #include "plan/patch.h"
 #include "plan/recipes.h"
@@ -777,15 +778,13 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   lgt_status status = LGT_OK;
   uint16_t *current = lgt_mem_alloc(((size_t)group->plan->nroot + 1) * sizeof *current);
   w.items = group->items = lgt_mem_zalloc(sizeof *w.items);
-  if (!current || !w.items) {
-    lgt_mem_free(current);
-    return lgt_no_memory_to_fuse();
-  }
+  if (!current || !w.items) return lgt_mem_free(current), lgt_no_memory_to_fuse();
   memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
   for (int i = 0; i < group->count && !status; i++)
     status = weave_call(&w, group->first + i, needed[i], current);
   if (!status) note_finals(&w, current);
   if (!status) status = lgt_sink_items(&w);
+  if (!status) status = lgt_deal_items(&w);
   if (!status) status = lgt_assemble_scan(&w);
   if (!status) status = choose_memory(&w, current);
   if (!status) status = lgt_recipes_list(&w);
