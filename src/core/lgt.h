@@ -70,7 +70,7 @@
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory
  *   skew           SIZE    1M    run time bytes that loops which follow each other row by row touch at once, a share of a
  *                                         core's cache; 0: none do
- *   abreast        SIZE    32K   run time cost of a loop, as moving so many bytes, that makes it run at once with others
+ *   abreast        SIZE    16K   run time cost of a loop, as moving so many bytes, that makes it run at once with others
  *                                         of its task; 0: none do
  *   replicate      SIZE    1G    run time with ranks: bytes of an array that an operation may bring to every rank whole
  *   min_tile       EXTENT  64K   run time smallest tile worth a domain of its own, in elements

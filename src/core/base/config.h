@@ -59,7 +59,7 @@
   X(INT, overlap, "20", 0, 0, "microseconds that a message across a network takes: large tasks do meanwhile what needs none; 0: they wait") \
   X(SIZE, between, "8M", 1, 1, "bytes that the loops of one task may leave for one another in memory") \
   X(SIZE, skew, "1M", 1, 1, "bytes that loops which follow each other row by row touch at once, a share of a core's cache; 0: none do") \
-  X(SIZE, abreast, "32K", 1, 1, "cost of a loop, as moving so many bytes, that makes it run at once with others of its task; 0: none do") \
+  X(SIZE, abreast, "16K", 1, 1, "cost of a loop, as moving so many bytes, that makes it run at once with others of its task; 0: none do") \
   X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \
   X(EXTENT, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \
   X(INT, max_tiles, "0", 1, 1, "greatest number of tiles; 0: one for each domain")                  \
