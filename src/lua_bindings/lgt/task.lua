@@ -150,34 +150,53 @@ local lgt, task = ...
 local istype, Array, handles, layouts, front = require("ffi").istype, lgt.Array, lgt.handles, lgt.layouts, lgt.front
 local slot, submit, line, known, learn, BESIDE = lgt.slot, lgt.submit, lgt.line, task.known, task.learn, lgt.BESIDE
 local classes, classify = task.classes, task.classify
+local $latest -- the layouts of the latest launch, ...
+local kind, beside -- ... and what follows from them
 return function(...)
   if select("#", ...) ~= $total then task.wrong_count(select("#", ...)) end
   local $all = ...
-  if front.epoch ~= task.epoch then task.forget() end
-  local node, lines, layout, class = known, front.all_lines ~= 0
+  if front.epoch ~= task.epoch then
+    task.forget()
+    m1 = nil
+  end
 ]]
 local ARRAY = [[
   if not istype(Array, a$i) then task.wrong_array($i, a$i) end
-  layout = handles[a$i.id].layout
-  if layout == 0 then task.wrong_array($i, a$i) end
-  lines = lines or layouts[layout].size >= BESIDE
-  class = classes[layout] or classify(layout)
-  node = node[class] or learn(node, class$found)
+  local n$i = handles[a$i.id].layout
+  if n$i == 0 then task.wrong_array($i, a$i) end
+]]
+local OTHERS = [[
+  if not ($same) then
+    local node, class = known
+    beside = false
+]]
+local LAYOUT = [[
+    beside = beside or layouts[n$i].size >= BESIDE
+    class = classes[n$i] or classify(n$i)
+    node = node[class] or learn(node, class$found)
+]]
+local FOUND = [[
+    kind, $latest = node, $layouts
+  end
 ]]
 local NUMBER = [[
   if type(x$i) ~= "number" then task.wrong_number($i, x$i) end
 ]]
 local LAUNCH = [[
   local l = slot()
-  l.kind, l.nargs, l.nparams, l.line = node, $nargs, $nparams, lines and line() or 0
+  l.kind, l.nargs, l.nparams, l.line = kind, $nargs, $nparams, (beside or front.all_lines ~= 0) and line() or 0
 ]]
 
 local function launcher(nargs, nparams)
-  local arrays, numbers, text = {}, {}, {}
-  for i = 1, nargs do arrays[i] = "a" .. i end
+  local arrays, numbers, latest, layouts, same, text = {}, {}, {}, {}, {}, {}
+  for i = 1, nargs do
+    arrays[i], latest[i], layouts[i] = "a" .. i, "m" .. i, "n" .. i
+    same[i] = layouts[i] .. " == " .. latest[i]
+  end
   for i = 1, nparams do numbers[i] = "x" .. i end
   local all = table.concat(arrays, ", ")
-  local words = { total = nargs + nparams, nargs = nargs, nparams = nparams,
+  local words = { total = nargs + nparams, nargs = nargs, nparams = nparams, latest = table.concat(latest, ", "),
+                  layouts = table.concat(layouts, ", "), same = table.concat(same, " and "),
                   all = nparams > 0 and all .. ", " .. table.concat(numbers, ", ") or all }
   local function add(template, i)
     words.i, words.found = i, i == nargs and ", " .. all or ""
@@ -185,6 +204,9 @@ local function launcher(nargs, nparams)
   end
   add(HEAD)
   for i = 1, nargs do add(ARRAY, i) end
+  add(OTHERS)
+  for i = 1, nargs do add(LAYOUT, i) end
+  add(FOUND)
   for i = 1, nparams do add(NUMBER, i) end
   add(LAUNCH)
   for i = 1, nargs do add("  l.arg[" .. i - 1 .. "] = a$i.id\n", i) end
