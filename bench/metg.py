@@ -15,8 +15,8 @@ from harness import Contestant, Failed
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATTERNS = ("trivial", "no_comm", "stencil_1d", "stencil_1d_periodic", "dom", "tree", "fft", "nearest", "spread", "random_nearest")
 CASES = [(pattern, "compute") for pattern in PATTERNS] + [("stencil_1d", "memory")]
-# lgt's columns: what each is called, and its options.
-LGT = {"lgt": (), "lgt, tasks not fused": ("--fusion=0",)}
+# lgt's columns: what each is called, its options, and what the script is told besides the graph.
+LGT = {"untraced": ("--trace=0", ()), "traced": ("--trace=1", ()), "traced by hand": ("--trace=0", ("manual",))}
 FLAGS = ("-ffp-contract=off",)  # as in lgt, whose results must be the same bits
 SMALLEST, FIRST, LARGEST = 2, 13, 17  # logarithms of the iterations of a task
 PLAIN = 1 << 13  # iterations of a task, where they are to show what the cores can do
@@ -27,8 +27,8 @@ def contestants(bench, pattern, steps, width, kernel):
     """(plain loops, {column: contestant})."""
     args = (pattern, steps, width, kernel)
     script = os.path.join(ROOT, "bench/taskbench/taskbench.lua")
-    columns = {label: Contestant(label, [bench.lgt_path, *options, script, *map(str, args)], {"LGT_BACKGROUND": "0"})
-               for label, options in LGT.items()}
+    columns = {label: Contestant(label, [bench.lgt_path, option, script, *map(str, args), *more], {"LGT_BACKGROUND": "0"})
+               for label, (option, more) in LGT.items()}
     columns["MPI"] = bench.mpi("taskbench/mpi", bench.cpus, *args, flags=FLAGS)
     columns["OpenMP"] = bench.c("taskbench/openmp", *args, label="OpenMP", flags=FLAGS)
     columns["OpenMP"].env["OMP_WAIT_POLICY"] = None  # threads that find no task look again for a while before they sleep

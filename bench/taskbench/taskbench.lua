@@ -1,7 +1,8 @@
 -- Task Bench with lgt: each point is a launch that gives a number, an array without dimensions.
 --
---   lgt taskbench.lua PATTERN STEPS WIDTH [compute | memory]
+--   lgt taskbench.lua PATTERN STEPS WIDTH [compute | memory [manual]]
 --
+-- `manual`: all launches of a turn are a trace that the script names.
 -- graph.h says what is computed, and has the protocol.  Nothing here says that a task must wait for another one: the
 -- arrays that a task reads are its dependences.
 local np, lgt = require "array", require "lgt"
@@ -9,9 +10,10 @@ local folder = arg[0]:match("^(.*/)") or "./"
 local patterns = dofile(folder .. "patterns.lua")
 
 local graph = { pattern = arg[1], steps = tonumber(arg[2]), width = tonumber(arg[3]) }
-local memory = arg[4] == "memory"
+local memory, manual = arg[4] == "memory", arg[5] == "manual"
 local ROOM, CHECKED = 2 ^ 18, 256
-assert(patterns.named[graph.pattern] and graph.steps and graph.width, "usage: PATTERN STEPS WIDTH [compute | memory]")
+assert(patterns.named[graph.pattern] and graph.steps and graph.width,
+  "usage: PATTERN STEPS WIDTH [compute | memory [manual]]")
 
 -- ---- kernels
 
@@ -102,10 +104,18 @@ local function prepare(iterations)
   end
 end
 
-local function work()
+local function launch_all()
   for i = 1, #tasks do
     local task = tasks[i]
     launch[#task](task)
+  end
+end
+
+local function work(iterations)
+  if manual then
+    lgt.trace(iterations, launch_all)
+  else
+    launch_all()
   end
   lgt.fence()
 end
@@ -115,7 +125,7 @@ end
 local WARM_UP = 4 -- turns until kernels are compiled and plans are what they will be
 
 prepare(CHECKED)
-work()
+work(CHECKED)
 local sum = 0
 for _, task in ipairs(tasks) do sum = sum + task.own * task.result:item() end
 io.write(("ready %d %.17g\n"):format(#tasks, sum))
@@ -125,12 +135,12 @@ for line in io.lines() do
   local iterations = tonumber(line)
   if iterations ~= prepared then
     prepare(iterations)
-    for _ = 2, WARM_UP do work() end
+    for _ = 2, WARM_UP do work(iterations) end
     prepared = iterations
   end
-  work()
+  work(iterations)
   local begin = lgt.time()
-  work()
+  work(iterations)
   io.write(("%.9f\n"):format(lgt.time() - begin))
   io.flush()
 end

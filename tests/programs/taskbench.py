@@ -18,7 +18,9 @@ sys.dont_write_bytecode = True
 from metg import CASES, FLAGS  # noqa: E402
 
 SIZES = [(12, 8), (9, 5)]  # steps and width
-LGT = [[], ["--fusion=0"], ["--domains=3", "--min-tile=1"], ["-n", "2", "--min-tile=1", "--cpus=1"]]
+LGT = [[], ["--trace=1"], ["--fusion=0"], ["--domains=3", "--min-tile=1"], ["-n", "2", "--min-tile=1", "--cpus=1"]]
+
+BY_HAND = ", traced by hand"
 
 
 class Programs:
@@ -47,6 +49,7 @@ class Programs:
         if shutil.which("mpicc") and shutil.which("mpirun"):
             found["MPI"] = ["mpirun", "--oversubscribe", "-n", "3", self.compile("mpi", "mpicc")]
         found.update({" ".join(["lgt", *options]): [self.lgt, *options, script] for options in LGT})
+        found["lgt" + BY_HAND] = [self.lgt, script]
         return found
 
 
@@ -58,7 +61,7 @@ def differing(programs, commands, case):
         if isinstance(expected, str):
             return f"OpenMP: {expected}"
         for name, command in commands.items():
-            got = programs.ready(command, *args)
+            got = programs.ready(command, *args, *(["manual"] if name.endswith(BY_HAND) else []))
             if got != expected:
                 return f"{steps} steps, width {width}: {name} has {got}, OpenMP {expected}"
         tasks = int(expected[0])
