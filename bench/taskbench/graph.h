@@ -239,6 +239,13 @@ static void run_task(const graph *g, const task *t, int64_t n) {
  * how many seconds all tasks take together. */
 enum { CHECKED = 256 }; /* the iterations behind the numbers of "ready" */
 
+/* Turns before the one that is measured: others have used the caches, and threads sleep.  Tasks of so many iterations make up
+ * for it in one. */
+enum { LONG = 8192, MOST_TURNS = 16 };
+static inline int turns_before(int64_t n) {
+  return n > LONG / 2 ? 1 : n < LONG / MOST_TURNS ? MOST_TURNS : (int)(LONG / n);
+}
+
 static inline void ready(const graph *g) {
   printf("ready %d %.17g\n", g->ntasks, checksum(g)), fflush(stdout);
 }
@@ -249,7 +256,7 @@ static inline void serve_graph(graph *g, void (*work)(graph *, int64_t)) {
   ready(g);
   while (fgets(line, sizeof line, stdin)) {
     int64_t n = atoll(line);
-    work(g, n);
+    for (int i = turns_before(n); i > 0; i--) work(g, n);
     double begin = seconds();
     work(g, n);
     printf("%.9f\n", seconds() - begin), fflush(stdout);
