@@ -28,7 +28,7 @@
  *   LGT_FAKE_CUDA_SEED=N       of delays and of the order of blocks (1)
  *   LGT_FAKE_CUDA_DELAY=N      microseconds that an operation is late, at most (60)
  *   LGT_FAKE_CUDA_PEERS=0      devices have no access to each other's memory
- *   LGT_FAKE_CUDA_KERNELS=0    kernels do nothing
+ *   LGT_FAKE_CUDA_KERNELS=0    kernels do nothing, and are not put into streams: what a launch costs is the caller's own work
  *   LGT_FAKE_CUDA_WAITS=0      streams are not told to wait for events, which is what a program looks like that forgets to tell them
  *   LGT_FAKE_CUDA_UNWRITTEN=0  kernels may read bytes that were never written, as those of lgt do where a task has failed and a loop
  *                              computes with what it did not write and with other things

@@ -157,7 +157,6 @@ static CUresult code_of(const char *error) {
 
 static void run_launch(fake_op *op) {
   const fake_launch *l = op->data;
-  if (!fake.set.kernels) return;
   search s = {.op = op};
   ptx_counts counts = {0};
   char error[600] = "";
@@ -213,7 +212,7 @@ static CUresult check_sizes(const fake_launch *l) {
   return blocks > most ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_SUCCESS;
 }
 
-CUresult fake_launch_copy(const fake_launch *what, void **params, fake_launch *out) {
+static CUresult check_launch(const fake_launch *what, void **params) {
   CUresult bad = fake_handle_check(FUNCTION, what->function);
   if (bad) return bad;
   const ptx_kernel_info *info = ptx_info(what->function->kernel);
@@ -223,6 +222,13 @@ CUresult fake_launch_copy(const fake_launch *what, void **params, fake_launch *o
   if (bad) return bad;
   for (int p = 0; p < info->params; p++)
     if (!params || !params[p]) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+CUresult fake_launch_copy(const fake_launch *what, void **params, fake_launch *out) {
+  CUresult bad = check_launch(what, params);
+  if (bad) return bad;
+  const ptx_kernel_info *info = ptx_info(what->function->kernel);
   *out = *what;
   out->bytes = malloc(info->param_bytes + 1);
   out->params = malloc(((size_t)info->params + 1) * sizeof(void *));
@@ -245,11 +251,12 @@ CUresult fake_put_launch(const fake_launch *what, CUstream handle, void **params
     return CUDA_ERROR_INVALID_HANDLE;
   }
   fake_launch copy;
-  bad = fake_launch_copy(what, params, &copy);
+  bad = fake.set.kernels ? fake_launch_copy(what, params, &copy) : check_launch(what, params);
   if (bad) return bad;
+  fake.launches++;
+  if (!fake.set.kernels) return CUDA_SUCCESS;
   fake_launch *l = malloc(sizeof *l);
   *l = copy;
-  fake.launches++;
   fake_put(stream, &(fake_op){.run = run_launch, .end = end_launch, .data = l});
   return CUDA_SUCCESS;
 }
