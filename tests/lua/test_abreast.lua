@@ -195,6 +195,28 @@ check.case("reductions that share nothing, but what is computed of both", functi
   check.equal({ both:item(), alone:item() }, { 13 * 500 * 499 / 2, 4 * 500 * 499 / 2 })
 end)
 
+check.case("reductions that cost too little for another worker are one loop", function()
+  lgt.options { abreast = "16K" }
+  local x, dear, y = {}, np.arange(500) * 0.5, np.arange(500) * 0.25
+  for k = 1, 8 do x[k] = np.arange(300) * 0.5 + k end
+  local function passes(f)
+    f() -- from now on there is nothing new
+    lgt.fence()
+    local before = lgt.stats().passes
+    f()
+    lgt.fence()
+    return lgt.stats().passes - before
+  end
+  local sums, sum = {}
+  local chains = passes(function() -- what is computed on the way stays in registers, and costs no bytes
+    for k = 1, 8 do sums[k] = (x[k] + 0.25 + 0.5 + 0.75 + 1):sum() end
+  end)
+  local unequal = passes(function() sums[9], sum = np.sin(np.sin(np.sin(dear))):sum(), y:sum() end)
+  if one_memory then check.equal({ chains, unequal }, { 1, 1 }) end
+  check.equal({ sums[8]:item(), sum:item() }, { 300 * 299 / 4 + 300 * 10.5, 500 * 499 / 8 })
+  lgt.options { abreast = 1 }
+end)
+
 check.case("the option turns it off", function()
   lgt.options { abreast = 0 }
   local _, arrays = ensemble(7)

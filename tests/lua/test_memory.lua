@@ -285,4 +285,25 @@ check.case("factors of sparse matrices", function()
   check.equal(lgt.stats().bytes_in_libraries, 0)
 end)
 
+check.case("a task's line is told after a launch of the same task was refused", function()
+  local double = lgt.task { name = "double", args = { "in", "out" }, generator = function(_, x) return 2 * x end }
+  local x, kept = np.ones(M), {}
+  kept[0] = np.empty(M)
+  double(x, kept[0])
+  lgt.fence()
+  check.that(not pcall(double, np.ones(3), np.empty(4)), "shapes that differ")
+  local here = debug.getinfo(1, "l").currentline + 4
+  local good, message = pcall(function()
+    for k = 1, 20 do
+      kept[k] = np.empty(M)
+      double(x, kept[k])
+    end
+    lgt.fence()
+  end)
+  check.that(not good and message:find("test_memory.lua:" .. here, 1, true), tostring(message))
+  kept = nil
+  collectgarbage()
+  works()
+end)
+
 check.done()

@@ -3,12 +3,17 @@
 
 #include "plan/inline.h"
 
+/* What loops cost (abreast.c): bytes that they move, or as many as they have operations, if these are more. */
+typedef struct price {
+  double bytes, work;
+} price;
+
 /* The items of a loop, in the order of the program, by sets of those that stay together. */
 typedef struct dealer {
   lgt_weaver *w;
   uint16_t *item; /* owned, room for all items */
   uint16_t *set;  /* of the same block: by place in `item`, the place of the first one of its set */
-  int64_t *cost;  /* of the same block: as `set`, of all of a set at the place of its first one */
+  price *cost;    /* of the same block: as `set`, of all of a set at the place of its first one */
   int nitem;
 } dealer;
 
@@ -16,9 +21,13 @@ static const lgt_weave_item *item_at(const dealer *d, int place) {
   return &d->w->items->item[d->item[place]];
 }
 
+static price together(price a, price b) { return (price){a.bytes + b.bytes, a.work + b.work}; }
+
+static double units(price p) { return p.work > p.bytes ? p.work : p.bytes; }
+
 /* ---- what stays together ------------------------------------------------------------------------------ */
 
-/* A buffer that may be written over an old one is in its memory. */
+/* A buffer that may be written over an old one is in the old one's memory: that one stands for both. */
 static uint16_t memory_of(const dealer *d, uint16_t buffer) {
   uint16_t old = buffer == LGT_NONE ? LGT_NONE : d->w->items->buffer[buffer].takes;
   return old == LGT_NONE ? buffer : old;
@@ -28,8 +37,8 @@ static bool same_memory(const dealer *d, uint16_t a, uint16_t b) {
   return a != LGT_NONE && b != LGT_NONE && memory_of(d, a) == memory_of(d, b);
 }
 
-/* Does one argument write what the other one touches, or do both read several elements?  A number is in the cache of whoever wants
- * it. */
+/* Does one argument write what the other one touches, or do both read the same elements?  (A single number is no reason to
+ * stay together: each worker's cache has a copy of it.) */
 static bool share(const dealer *d, const lgt_weave_item *x, int a, const lgt_weave_item *y, int b) {
   bool written = same_memory(d, x->out[a], y->out[b]) || same_memory(d, x->out[a], y->in[b]) ||
                  same_memory(d, x->in[a], y->out[b]);
@@ -48,7 +57,7 @@ static bool are_related(const dealer *d, const lgt_weave_item *x, const lgt_weav
 static void unite(dealer *d, int first, int second) {
   for (int k = 0; k < d->nitem; k++)
     if (d->set[k] == second) d->set[k] = (uint16_t)first;
-  d->cost[first] += d->cost[second];
+  d->cost[first] = together(d->cost[first], d->cost[second]);
 }
 
 static void find_sets(dealer *d) {
@@ -61,17 +70,27 @@ static void find_sets(dealer *d) {
 
 /* ---- what it costs -------------------------------------------------------------------------------------- */
 
-/* As of loops (abreast.c), for one colour. */
-static int64_t cost_of(const dealer *d, const lgt_weave_item *item, int64_t points) {
-  double bytes = 0, work = 0;
+/* Is the argument's array in memory before the loop, or behind it?  What loops further on read is not counted. */
+static bool in_memory(const dealer *d, const lgt_weave_item *item, int a) {
+  const lgt_weave_items *items = d->w->items;
+  if (item->out[a] != LGT_NONE && items->buffer[item->out[a]].final) return true;
+  if (item->in[a] == LGT_NONE) return false;
+  const lgt_weave_buffer *in = &items->buffer[item->in[a]];
+  return in->initial || in->writers == 0 || items->item[in->last_writer].loop != item->loop;
+}
+
+/* For one colour; an array that several items read counts for each of them. */
+static price cost_of(const dealer *d, const lgt_weave_item *item, double points) {
+  price cost = {0};
   const lgt_body *body = item->kind->body;
   for (int a = 0; a < item->nargs; a++) {
     const lgt_layout *l = lgt_weaver_layout(d->w, item->layout[a]);
-    bytes += (double)lgt_layout_distinct(l) * (double)lgt_dtype_size(l->dtype);
+    if (in_memory(d, item, a))
+      cost.bytes += (double)lgt_layout_distinct(l) * (double)lgt_dtype_size(l->dtype);
   }
-  for (int i = 0; body && i < body->ninst; i++) work += lgt_inline_work(&body->inst[i]);
-  work *= (double)points;
-  return (int64_t)((work > bytes ? work : bytes) / lgt_item_launch(d->w, item)->ncolour);
+  for (int i = 0; body && i < body->ninst; i++) cost.work += lgt_inline_work(&body->inst[i]);
+  int ncolour = lgt_item_launch(d->w, item)->ncolour;
+  return (price){cost.bytes / ncolour, cost.work * points / ncolour};
 }
 
 static int64_t points_of(const lgt_weave_loop *loop) {
@@ -80,46 +99,49 @@ static int64_t points_of(const lgt_weave_loop *loop) {
   return points;
 }
 
-/* Its items, each a set of its own; what they cost is returned. */
-static int64_t list_items(dealer *d, int number) {
-  int64_t cost = 0;
+/* Lists the loop's items, each as a set of its own; returns what they cost. */
+static price list_items(dealer *d, int number) {
+  price cost = {0};
   d->nitem = 0;
   for (int i = 0; i < d->w->items->nitem; i++) {
     const lgt_weave_item *item = &d->w->items->item[i];
     if (item->loop != number) continue;
     d->item[d->nitem] = (uint16_t)i;
     d->set[d->nitem] = (uint16_t)d->nitem;
-    cost += d->cost[d->nitem++] = cost_of(d, item, points_of(&d->w->loop[number]));
+    d->cost[d->nitem] = cost_of(d, item, (double)points_of(&d->w->loop[number]));
+    cost = together(cost, d->cost[d->nitem++]);
   }
   return cost;
 }
 
 /* ---- dealing -------------------------------------------------------------------------------------------- */
 
-/* How many loops a loop may become. */
-static int64_t most_loops(const dealer *d, int number, int64_t cost) {
-  const lgt_weave_loop *loop = &d->w->loop[number];
-  int workers = d->w->fuser->workers;
-  int64_t most = cost / d->w->fuser->config->abreast;
-  bool one = !loop->reduces || loop->alone || loop->by_rows || d->nitem < 2 ||
-             lgt_reduction_chunks(points_of(loop) / loop->launch->ncolour) >= workers;
-  return one ? 1 : most < workers ? most : workers;
+/* How many loops the workers could run at once where they now wait for one; 1: the loop stays as it is.  The tasks of a rank's
+ * domains run side by side, too. */
+static int most_loops(const dealer *d, const lgt_weave_loop *loop) {
+  if (!loop->reduces || loop->alone || loop->by_rows) return 1;
+  int ncolour = loop->launch->ncolour, domains = d->w->fuser->config->domains;
+  int64_t side_by_side =
+      lgt_reduction_chunks(points_of(loop) / ncolour) * (ncolour < domains ? ncolour : domains);
+  int64_t most = d->w->fuser->workers / side_by_side;
+  return most > 1 ? (int)most : 1;
 }
 
-/* Neighbouring sets go to one of so many loops, so that these cost about the same.  In `set` is then by place the number of the
- * loop, from 0; their number is returned. */
-static int choose_loops(dealer *d, int64_t most, int64_t cost) {
-  int64_t before = 0, newest = -1;
-  int n = 0;
+/* Neighbouring sets go to one of at most so many loops, which cost about the same, and none less than `abreast`.  Afterwards
+ * set[k] is the loop of the item at place k, from 0; returns how many loops there are. */
+static int choose_loops(dealer *d, int most, price cost) {
+  double least = (double)d->w->fuser->config->abreast, share = units(cost) / most;
+  price own = {0}, left = cost;
+  int n = 1;
   for (int k = 0; k < d->nitem; k++) {
     if (d->set[k] != k) {
       d->set[k] = d->set[d->set[k]];
       continue;
     }
-    int64_t loop = (int64_t)(((double)before + (double)d->cost[k] / 2) * (double)most / (double)cost);
-    before += d->cost[k];
-    n += loop != newest;
-    newest = loop;
+    bool full = units(own) >= least && units(own) + units(d->cost[k]) / 2 > share;
+    if (full && units(left) >= least && n < most) own = (price){0}, n++;
+    own = together(own, d->cost[k]);
+    left = (price){left.bytes - d->cost[k].bytes, left.work - d->cost[k].work};
     d->set[k] = (uint16_t)(n - 1);
   }
   return n;
@@ -147,8 +169,10 @@ static lgt_status make_loops(dealer *d, int number, int n) {
 }
 
 static lgt_status deal(dealer *d, int number) {
-  int64_t cost = list_items(d, number), most = most_loops(d, number, cost);
+  int most = most_loops(d, &d->w->loop[number]);
   if (most < 2) return LGT_OK;
+  price cost = list_items(d, number);
+  if (units(cost) < 2 * (double)d->w->fuser->config->abreast) return LGT_OK;
   find_sets(d);
   int n = choose_loops(d, most, cost);
   return n > 1 ? make_loops(d, number, n) : LGT_OK;
@@ -156,10 +180,10 @@ static lgt_status deal(dealer *d, int number) {
 
 lgt_status lgt_deal_items(lgt_weaver *w) {
   size_t n = (size_t)w->items->nitem;
+  const lgt_fuser *fuser = w->fuser;
   int before = w->nloop;
   lgt_status status = LGT_OK;
-  if (w->fuser->workers < 2 || !w->fuser->config->abreast || lgt_inline_applies(w->fuser, w->plan))
-    return LGT_OK;
+  if (fuser->workers < 2 || !fuser->config->abreast || lgt_kernels_for_devices(fuser->kernels)) return LGT_OK;
   dealer d = {.w = w};
   d.cost = lgt_mem_alloc((n + 1) * (sizeof *d.cost + sizeof *d.item + sizeof *d.set));
   if (!d.cost) return lgt_no_memory_to_fuse();

@@ -7,15 +7,15 @@
  *   loop 0   p0 p1 p2 p3 p4 p5 p6 p7       becomes       loop 0   p0 p1 p2 p3
  *                                                        loop 1   p4 p5 p6 p7     abreast
  *
- * So after all items have their loops, those of one are dealt to as many as there are workers, if
+ * So after all items have their loops, those of one loop are dealt to as many loops as there are workers at most, if
  *
- *   loop     it has reductions, and fewer chunks than that.  (What others make may take the memory of what neighbours read,
- *            and then does not run abreast.)
+ *   loop     it has reductions, and fewer chunks than there are workers.  (Loops without reductions may write their results
+ *            over what a neighbour reads, and then do not run abreast.)
  *   sets     items that share memory, more than a number, stay together
- *   cost     each of the loops costs as much as those that run abreast must (abreast.h)
+ *   cost     each of the loops costs as much as loops that run abreast must (abreast.h)
  *
- * Values do not depend on it: how a loop's elements are cut into chunks follows from its space.  Neither does what is stored: what
- * two items share is stored anyway, or they stay together.  So it may depend on the workers of a rank.
+ * No value depends on dealing: how a loop's elements are cut into chunks follows from its space.  Nor does any result of the
+ * program: items that share what might be stored stay together.  So dealing may depend on the workers of a rank.
  */
 #ifndef LGT_DEAL_H
 #define LGT_DEAL_H

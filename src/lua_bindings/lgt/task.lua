@@ -167,16 +167,15 @@ local ARRAY = [[
 ]]
 local OTHERS = [[
   if not ($same) then
-    local node, class = known
-    beside = false
+    local node, large, class = known, false
 ]]
 local LAYOUT = [[
-    beside = beside or layouts[n$i].size >= BESIDE
+    large = large or layouts[n$i].size >= BESIDE
     class = classes[n$i] or classify(n$i)
     node = node[class] or learn(node, class$found)
 ]]
 local FOUND = [[
-    kind, $latest = node, $layouts
+    kind, beside, $latest = node, large, $layouts
   end
 ]]
 local NUMBER = [[
