@@ -28,7 +28,7 @@
  *     blas builtin scan keys sort merge sort_parts gather select special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*
  *   runtime    the flush, a list of passes; the public functions
- *     runtime near devices handles look launch pick share flush api explain named file sweep
+ *     runtime near devices handles look launch routine pick share flush api explain named file sweep
  *
  * A file includes headers of earlier rooms and of earlier files of its room only, and names the room ("plan/weave.h");
  * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h and

@@ -134,6 +134,27 @@ lgt_id lgt_launch_few(lgt_runtime *rt, lgt_kind_id kind, int dtype, int count, l
                       double z);
 lgt_id lgt_launch_new(lgt_runtime *rt, lgt_kind_id kind, uint32_t layout, int nparams, double x, double y);
 
+/* What a function of a binding's libraries launches follows from the layouts of its operands, which of them share a store,
+ * and what else it is given: watched once, it can be launched again by one call, as a *routine*.
+ * _watch: from here on, until _end, the function launches on `n` operands; nothing else may be launched.  _end fills in
+ * `routine`, which has room for LGT_ROUTINE_BYTES, and returns how many bytes of it are to be kept, aligned as a double; and
+ * *line, 1: its launches say their line.  0: it cannot be kept, as where the function waits, or its result is none that these
+ * launches make. */
+enum { LGT_MOST_OPERANDS = 8, LGT_ROUTINE_BYTES = 2048 };
+typedef struct lgt_routine lgt_routine;
+typedef struct lgt_watch {
+  int64_t windows, waits;
+  int32_t count;
+  uint32_t epoch;
+} lgt_watch;
+void lgt_routine_watch(lgt_runtime *rt, lgt_watch *watch);
+int lgt_routine_end(lgt_runtime *rt, const lgt_watch *watch, const lgt_id *operands, int n, lgt_id result, lgt_routine *routine,
+                    int *line);
+/* The result, for operands of the same layouts.  0, and nothing was launched: the front lacks room, launches should say their
+ * lines, numbers of layouts were given back since, or other operands share a store than did; then the function is to be
+ * called.  No flush. */
+lgt_id lgt_launch_routine(lgt_runtime *rt, const lgt_routine *routine, const lgt_id *operands, uint32_t line);
+
 /* Do what a filled record of the front says without launching it, if that can be done at once.  Not 0: it is done, and if the
  * result, argument 0, is new the front's `collect` may ask for a collection.  0: it has to be launched.  For kinds of
  * lgt_kind_builtin that only read their other arguments, write nothing if they fail, and have little to do here: while the

@@ -9,6 +9,7 @@
 
 local ffi = require "ffi"
 local core = require "array.core"
+local routine = require "array.core.routine"
 local ufunc = require "array.core.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -490,11 +491,20 @@ local function arg_reduce(who, a, axis, options, surplus)
   return give(position, options.out, who)
 end
 
+local ARGMIN = routine.new(function(a, axis) return (arg_reduce("argmin", a, axis)) end)
+local ARGMAX = routine.new(function(a, axis) return (arg_reduce("argmax", a, axis)) end)
+
 -- Positions count from 1; without an axis, in C order.
 ---@return lgt_array int64
-function np.argmin(a, axis, options, surplus) return arg_reduce("argmin", a, axis, options, surplus) end
+function np.argmin(a, axis, options, surplus)
+  if options == nil and surplus == nil then return (routine.of_array(ARGMIN, a, axis)) end
+  return (arg_reduce("argmin", a, axis, options, surplus))
+end
 ---@return lgt_array int64
-function np.argmax(a, axis, options, surplus) return arg_reduce("argmax", a, axis, options, surplus) end
+function np.argmax(a, axis, options, surplus)
+  if options == nil and surplus == nil then return (routine.of_array(ARGMAX, a, axis)) end
+  return (arg_reduce("argmax", a, axis, options, surplus))
+end
 
 -- ---- norms, products of vectors ---------------------------------------------------------------------------
 

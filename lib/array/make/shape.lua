@@ -6,6 +6,7 @@
 
 local core = require "array.core"
 local reduce = require "array.core.reduce"
+local routine = require "array.core.routine"
 local ufunc = require "array.core.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -362,15 +363,7 @@ local function join_with(who, arrays, axis, options)
   return reduce.give(result, options.out, who)
 end
 
--- Join arrays along an existing axis (1 by default).
----@param arrays lgt_array[]
----@param axis integer?
----@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}? casting: "unsafe" converts to any
----  dtype
----@return lgt_array
-function np.concatenate(arrays, axis, options, surplus)
-  core.check_behind(surplus, "concatenate")
-  if options ~= nil or is_options(axis) then return join_with("concatenate", arrays, axis, options) end
+local function concatenate(arrays, axis)
   arrays = take_arrays(arrays, "concatenate")
   local shape, total = core.shape_of(arrays[1]), 0
   if #shape == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
@@ -388,15 +381,21 @@ function np.concatenate(arrays, axis, options, surplus)
   end
   return result
 end
+local CONCATENATE = routine.new(concatenate)
 
--- Join arrays of one shape along a new axis (the first by default).
+-- Join arrays along an existing axis (1 by default).
 ---@param arrays lgt_array[]
 ---@param axis integer?
----@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}? casting: "unsafe" converts to any
+---  dtype
 ---@return lgt_array
-function np.stack(arrays, axis, options, surplus)
-  core.check_behind(surplus, "stack")
-  if options ~= nil or is_options(axis) then return join_with("stack", arrays, axis, options) end
+function np.concatenate(arrays, axis, options, surplus)
+  core.check_behind(surplus, "concatenate")
+  if options ~= nil or is_options(axis) then return join_with("concatenate", arrays, axis, options) end
+  return (routine.of_list(CONCATENATE, arrays, axis))
+end
+
+local function stack(arrays, axis)
   arrays = take_arrays(arrays, "stack")
   local shape = core.shape_of(arrays[1])
   axis = core.check_axis(axis or 1, #shape + 1, "stack")
@@ -406,6 +405,18 @@ function np.stack(arrays, axis, options, surplus)
   local whole = core.layout_of(result)
   for i, a in ipairs(arrays) do put_part(result, lgt.project(whole, axis, i - 1), a) end
   return result
+end
+local STACK = routine.new(stack)
+
+-- Join arrays of one shape along a new axis (the first by default).
+---@param arrays lgt_array[]
+---@param axis integer?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}?
+---@return lgt_array
+function np.stack(arrays, axis, options, surplus)
+  core.check_behind(surplus, "stack")
+  if options ~= nil or is_options(axis) then return join_with("stack", arrays, axis, options) end
+  return (routine.of_list(STACK, arrays, axis))
 end
 
 local function at_least(arrays, ndim, who)
@@ -437,11 +448,7 @@ function np.column_stack(arrays, surplus)
   return np.concatenate(arrays, 2)
 end
 
--- Move elements along an axis (of the flattened array without one); what falls off comes in again.
----@param a lgt_array
----@param shift integer|integer[] one for each of several axes
----@param axis integer|integer[]|nil
-function np.roll(a, shift, axis, surplus)
+local function roll(a, shift, axis, surplus)
   core.check_surplus(surplus, "roll")
   a = np.asarray(a)
   shift, axis = core.take_only_named("roll", { "shift", "axis" }, shift, axis)
@@ -460,6 +467,16 @@ function np.roll(a, shift, axis, surplus)
   local layout = core.layout_of(a)
   return np.concatenate({ alias(a, lgt.slice(layout, axis, extent - shift, shift, 1)),
                           alias(a, lgt.slice(layout, axis, 0, extent - shift, 1)) }, axis)
+end
+local ROLL = routine.new(roll)
+
+-- Move elements along an axis (of the flattened array without one); what falls off comes in again.
+---@param a lgt_array
+---@param shift integer|integer[] one for each of several axes
+---@param axis integer|integer[]|nil
+function np.roll(a, shift, axis, surplus)
+  if surplus == nil then return (routine.of_array(ROLL, a, shift, axis)) end
+  return (roll(a, shift, axis, surplus))
 end
 
 -- Repeat the whole array along each axis.

@@ -10,6 +10,7 @@
 local core = require "array.core"
 local native = require "array.core.native"
 local reduce = require "array.core.reduce"
+local routine = require "array.core.routine"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -134,11 +135,7 @@ local function solve_factored(a, b)
   return x
 end
 
--- x with a x = b.
----@param a lgt_array (..., n, n)
----@param b lgt_array (..., n) if it has one dimension less than a, else (..., n, k)
----@return lgt_array of b's shape
-function linalg.solve(a, b, surplus)
+local function solve(a, b, surplus)
   core.check_surplus(surplus, "solve")
   local stack, n
   a, stack, n = matrices(a, "solve", true)
@@ -161,6 +158,16 @@ function linalg.solve(a, b, surplus)
   local x = native.new(dtype, with(stack, n, k))
   native.lines("solve", "wrr", { x, a, b }, nil, 2)
   return single and np.squeeze(x, -1) or x
+end
+local SOLVE = routine.new(solve)
+
+-- x with a x = b.
+---@param a lgt_array (..., n, n)
+---@param b lgt_array (..., n) if it has one dimension less than a, else (..., n, k)
+---@return lgt_array of b's shape
+function linalg.solve(a, b, surplus)
+  if surplus == nil then return (routine.of_pair(SOLVE, a, b)) end
+  return (solve(a, b, surplus))
 end
 
 ---@param a lgt_array (..., n, n)

@@ -7,6 +7,7 @@
 local core = require "array.core"
 local contraction = require "array.math.contraction"
 local reduce = require "array.core.reduce"
+local routine = require "array.core.routine"
 local ufunc = require "array.core.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -383,15 +384,7 @@ function np.einsum_path(subscripts, ...)
   return copy, contraction.report(network, path)
 end
 
--- Einstein's sums: "ij,jk->ik" multiplies matrices, "ii" is a trace, "..." stands for axes that broadcast.  Of up to 8
--- arrays those two are multiplied first with which all takes the fewest operations; of more, a good order is found.
--- No product is made on the way that is larger than the largest array or the result, while another order avoids it.
----@param subscripts string
----@param ... lgt_array then options {optimize, out, dtype}; optimize: true, false (from left to right), "optimal",
----  "greedy", {"optimal" or "greedy", limit: elements of a product on the way}, or a path of np.einsum_path; dtype:
----  what it computes in
----@return lgt_array a view where nothing is multiplied or summed
-function np.einsum(subscripts, ...)
+local function einsum(subscripts, ...)
   local operands, terms, output, extents, options = prepare("einsum", subscripts, ...)
   local dtype = core.dtype_of(operands[1])
   for i = 2, #operands do dtype = dtypes.promote(dtype, core.dtype_of(operands[i])) end
@@ -416,6 +409,21 @@ function np.einsum(subscripts, ...)
     list[#list + 1] = a
   end
   return reduce.give(spread(list[1], output), options.out, "einsum")
+end
+local EINSUM = routine.new(einsum)
+
+-- Einstein's sums: "ij,jk->ik" multiplies matrices, "ii" is a trace, "..." stands for axes that broadcast.  Of up to 8
+-- arrays those two are multiplied first with which all takes the fewest operations; of more, a good order is found.
+-- No product is made on the way that is larger than the largest array or the result, while another order avoids it.
+---@param subscripts string
+---@param ... lgt_array then options {optimize, out, dtype}; optimize: true, false (from left to right), "optimal",
+---  "greedy", {"optimal" or "greedy", limit: elements of a product on the way}, or a path of np.einsum_path; dtype:
+---  what it computes in
+---@return lgt_array a view where nothing is multiplied or summed
+function np.einsum(subscripts, ...)
+  local count = select("#", ...)
+  if count >= 1 and count <= 3 then return (routine.of_text(EINSUM, subscripts, ...)) end
+  return (einsum(subscripts, ...))
 end
 
 return true

@@ -6,6 +6,7 @@
 local core = require "array.core"
 local native = require "array.core.native"
 local reduce = require "array.core.reduce"
+local routine = require "array.core.routine"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -65,7 +66,7 @@ end
 local scan_options = { axis = true, dtype = true, out = true }
 
 local function cumulative(name, operation, map)
-  np[name] = function(a, axis, options, surplus)
+  local function scan(a, axis, options, surplus)
     core.check_behind(surplus, name)
     a = np.asarray(a)
     axis, options = core.split_options(axis, options, name)
@@ -77,6 +78,11 @@ local function cumulative(name, operation, map)
     local dtype = options.dtype and core.check_dtype(options.dtype, name) or dtypes.of_sum(core.dtype_of(a))
     local result = core.scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
     return reduce.give(result, options.out, name)
+  end
+  local known = routine.new(scan)
+  np[name] = function(a, axis, options, surplus)
+    if options == nil and surplus == nil then return (routine.of_array(known, a, axis)) end
+    return (scan(a, axis, options, surplus))
   end
 end
 

@@ -8,6 +8,7 @@
 
 local core = require "array.core"
 local native = require "array.core.native"
+local routine = require "array.core.routine"
 local runs = require "array.index.runs"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -162,12 +163,7 @@ local function take_axis_and_kind(a, axis, kind, who)
   return take_axis(a, axis, who)
 end
 
--- Ascending along an axis (the last), as a new array.
----@param a lgt_array
----@param axis integer|{axis: integer?, kind: string?}|nil
----@param kind string|{kind: string}|nil
----@return lgt_array
-function np.sort(a, axis, kind, surplus)
+local function sort(a, axis, kind, surplus)
   core.check_surplus(surplus, "sort")
   a, axis = take_axis_and_kind(a, axis, kind, "sort")
   if worth_parts(a, axis) then return for_each_line(a, axis, is_complex(a) and sort_complex or sort_in_parts) end
@@ -176,13 +172,19 @@ function np.sort(a, axis, kind, surplus)
   native.lines("sort", "wr", { result, source })
   return back(result)
 end
+local SORT = routine.new(sort)
 
--- The positions that sort along an axis (the last); equal elements keep their order.
+-- Ascending along an axis (the last), as a new array.
 ---@param a lgt_array
 ---@param axis integer|{axis: integer?, kind: string?}|nil
 ---@param kind string|{kind: string}|nil
----@return lgt_array int64
-function np.argsort(a, axis, kind, surplus)
+---@return lgt_array
+function np.sort(a, axis, kind, surplus)
+  if kind == nil and surplus == nil then return (routine.of_array(SORT, a, axis)) end
+  return (sort(a, axis, kind, surplus))
+end
+
+local function argsort(a, axis, kind, surplus)
   core.check_surplus(surplus, "argsort")
   a, axis = take_axis_and_kind(a, axis, kind, "argsort")
   if worth_parts(a, axis) then
@@ -192,6 +194,17 @@ function np.argsort(a, axis, kind, surplus)
   local result = native.new(dtypes.INT64, core.shape_of(source))
   native.lines("argsort", "wr", { result, source }, { 1 })
   return back(result)
+end
+local ARGSORT = routine.new(argsort)
+
+-- The positions that sort along an axis (the last); equal elements keep their order.
+---@param a lgt_array
+---@param axis integer|{axis: integer?, kind: string?}|nil
+---@param kind string|{kind: string}|nil
+---@return lgt_array int64
+function np.argsort(a, axis, kind, surplus)
+  if kind == nil and surplus == nil then return (routine.of_array(ARGSORT, a, axis)) end
+  return (argsort(a, axis, kind, surplus))
 end
 
 function np.msort(a, surplus)
