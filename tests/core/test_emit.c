@@ -157,6 +157,38 @@ static void every_opcode(lgt_isa isa) {
     }
 }
 
+/* A long body in which each instruction waits for the one before, of so many arrays: several vectors side by side. */
+static void make_chain(random_loop *r, int dtype, int loads) {
+  random_loop_init(r);
+  int value[6], x;
+  for (int k = 0; k < loads; k++) value[k] = add_load(r, dtype, LGT_STRIDE_UNIT);
+  x = value[0];
+  for (int i = 0; i < 32; i++) {
+    int op = dtype == LGT_BOOL ? LGT_OP_XOR : i % 2 ? LGT_OP_MUL : LGT_OP_ADD;
+    x = add_inst(r, op, dtype, 0, x, value[i / 2 % loads], LGT_NO_VALUE);
+  }
+  add_store(r, x, LGT_STRIDE_UNIT);
+}
+
+static void chains(lgt_isa isa) {
+  if (!begin_isa(isa)) return;
+  for (int loads = 1; loads <= 6; loads++)
+    for (int d = 0; d < NREAL; d++) {
+      random_loop r;
+      char why[500] = "";
+      random_state = (uint64_t)(loads * 16 + d + 1) * 0x9e3779b97f4a7c15ULL;
+      make_chain(&r, real_dtypes[d], loads);
+      if (!try_loop(&r, isa, 12, why, sizeof why)) {
+        random_loop_print(&r);
+        FAIL("%d loads of %s on %s: %s", loads, lgt_dtype_name(real_dtypes[d]), lgt_isa_name(isa), why);
+      }
+    }
+}
+
+TEST(chains_avx512) { chains(LGT_ISA_AVX512); }
+TEST(chains_avx2) { chains(LGT_ISA_AVX2); }
+TEST(chains_generic) { chains(LGT_ISA_GENERIC); }
+
 /* Sine and cosine of the same operand are one function's: cos a, sin a, cos a once more, and sin b, cos b. */
 /* One reduction of each row: what a row of a matrix, or its product with a vector, comes to. */
 static void row_reductions(lgt_isa isa) {
@@ -239,6 +271,9 @@ int main(int argc, char **argv) {
   RUN(opcodes_avx512);
   RUN(opcodes_avx2);
   RUN(opcodes_generic);
+  RUN(chains_avx512);
+  RUN(chains_avx2);
+  RUN(chains_generic);
   RUN(rows_avx512);
   RUN(rows_avx2);
   RUN(rows_generic);

@@ -333,9 +333,15 @@ bool may_take_registers(const emitter *e);
 /* The last `left` columns, fewer than lanes, from the column `first` on; ends in the block `done`. */
 void emit_rest(emitter *e, val first, val left, int done);
 
+/* ---- emit_shape.c ---- */
+/* Lanes, and whether the body is long: after find_phases. */
+void choose_shape(emitter *e);
+
 /* ---- emit_loop.c ---- */
 /* What is used, and where it is computed: e->level. */
 void analyse(emitter *e);
+/* Do all reductions have targets that stand still along the rows and move along the columns? */
+bool is_narrow(const emitter *e);
 /* All values of a level. */
 void emit_level(emitter *e, int level);
 /* What the iteration reads, in full; what it will write, in memory's form. */

@@ -79,8 +79,7 @@ void analyse(emitter *e) {
   find_positions(e);
 }
 
-/* Do all reductions have targets that stand still along the rows and move along the columns? */
-static bool is_narrow(const emitter *e) {
+bool is_narrow(const emitter *e) {
   bool reduces = false;
   for (int k = 0; k < e->loop->naccess; k++) {
     const lgt_access *access = &e->loop->access[k];
@@ -708,51 +707,7 @@ static void emit_choice(emitter *e, const char *name) {
   put(e, "func.call @lgt_wide(%) : (!llvm.ptr) -> ()\nfunc.return\n}\n", e->slab);
 }
 
-/* ---- the shape of the kernel --------------------------------------------------------------------------------- */
-
-/* What a body costs to compile, in units of a simple instruction. */
-enum { COST_CALL = 4, COST_LANES = 8, COST_POWER = 12, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
-
-static int inst_cost(const emitter *e, int i) {
-  const lgt_inst *in = &e->loop->inst[i];
-  if (in->op == LGT_OP_PHILOX) return COST_PHILOX;
-  if (in->op == LGT_OP_POWER) return COST_POWER;
-  if (e->stage[i].called) return COST_CALL;
-  if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;
-  return 1;
-}
-
-/* Lanes, and whether the body is long. */
-static void choose_shape(emitter *e) {
-  int cost = 0, widest = 1, calls = 0;
-  bool reduces = false, strided = false;
-  for (int i = 0; i < e->loop->ninst; i++) {
-    const lgt_inst *in = &e->loop->inst[i];
-    if (e->level[i] != LEVEL_BODY) continue;
-    called_function function;
-    int own = inst_cost(e, i), size = elem_size(reg_elem(in->dtype));
-    cost += own;
-    calls += own > 1;
-    if (e->stage[i].called && find_function(in->op, e->loop->inst[in->a].dtype, &function))
-      size = elem_size(reg_elem(function.dtype));
-    if (size > widest) widest = size;
-  }
-  for (int k = 0; k < e->loop->naccess; k++) {
-    const lgt_access *access = &e->loop->access[k];
-    if (access->mode == LGT_ACCESS_REDUCE && access->inner == LGT_STRIDE_ZERO) reduces = true;
-    if ((access->inner == LGT_STRIDE_ANY && access->mode != LGT_ACCESS_INDEX) ||
-        access->inner == LGT_STRIDE_PAIR)
-      strided = true;
-  }
-  e->compact = cost > COST_COMPACT;
-  e->short_body = cost <= COST_JOINED;
-  e->joins = e->nphase == 1 && cost <= COST_JOINED && may_join(e);
-  int native = (16 << (int)e->isa) / widest;
-  e->native = native;
-  e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
-             : e->compact || calls || strided || native == 64 ? native
-                                                              : 2 * native;
-}
+/* ---- the module --------------------------------------------------------------------------------------------- */
 
 void emit_module(emitter *e) {
   bool streams = false;
