@@ -91,6 +91,7 @@ typedef struct lgt_front {
   uint32_t line;         /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
   uint32_t all_lines;    /* 1: launches should all say their lines: ranks are compared, or a profile or a trace is written */
   uint32_t reproducible; /* 1: results must not depend on how arrays are cut; kept by the runtime */
+  uint32_t settings;     /* how often options were changed; kept by the runtime */
   uint32_t collect;      /* lgt_collect: what the last call that may ask for a collection asks for */
 } lgt_front;
 
@@ -151,8 +152,8 @@ void lgt_routine_watch(lgt_runtime *rt, lgt_watch *watch);
 int lgt_routine_end(lgt_runtime *rt, const lgt_watch *watch, const lgt_id *operands, int n, lgt_id result, lgt_routine *routine,
                     int *line);
 /* The result, for operands of the same layouts.  0, and nothing was launched: the front lacks room, launches should say their
- * lines, numbers of layouts were given back since, or other operands share a store than did; then the function is to be
- * called.  No flush. */
+ * lines, numbers of layouts were given back or options changed since, or other operands share a store than did; then the
+ * function is to be called.  No flush. */
 lgt_id lgt_launch_routine(lgt_runtime *rt, const lgt_routine *routine, const lgt_id *operands, uint32_t line);
 
 /* Do what a filled record of the front says without launching it, if that can be done at once.  Not 0: it is done, and if the

@@ -231,4 +231,26 @@ check.case("layouts that come and go", function()
   check.equal(launches, KEPT and 2 or 10)
 end)
 
+check.case("options, numbers and lines that a routine must not forget", function()
+  local x, m, v = np.arange(5), np.ones(60, 77), np.ones(77, 50)
+  for _ = 1, 5 do
+    np.sort(x)
+    np.roll(x, 0)
+    np.einsum("ij,jk", m, v)
+  end
+  check.refuses("axis -0.75", function() np.sort(x, -0.75) end)
+  check.refuses("number of places", function() np.roll(x, 1e-20) end)
+  for _ = 1, 5 do np.roll(x, 2 ^ 52 + 1) end
+  check.equal(np.roll(x, 2 ^ 52 + 2):totable(), np.roll(x, (2 ^ 52 + 2) % 5):totable())
+  lgt.options { reproducible = true }
+  check.equal(np.einsum("ij,jk", m, v):sum():item(), 60 * 77 * 50)
+  lgt.options { reproducible = false }
+end)
+
+check.case("where the first calls know no line, later ones do", function()
+  for i = 1, 4 do coroutine.wrap(np.linalg.solve)(np.eye(3) * i, np.ones(3)) end
+  local ok, message = pcall(function() np.linalg.solve(np.zeros(3, 3), np.ones(3)):totable() end)
+  check.that(not ok and message:find("launched at .*test_routine.lua:%d+"), tostring(message))
+end)
+
 check.done()

@@ -29,16 +29,19 @@ local ids = ffi.new("lgt_id[?]", MOST_OPERANDS) -- of the operands of a call
 -- `routine`, what C has kept, if it has; and `lines`, whether its launches say their line.
 local trees = {}
 local MOST = 4096
-local remembered, epoch = 0, front.epoch
+local remembered, epoch, settings = 0, front.epoch, front.settings
 
 local FIRST, LAST = 2, 4 -- calls that are watched, until one of them is kept
 local NONE = -0.25 -- in place of a number that was not given
+local LARGEST = 2 ^ 51 -- up to it, a half more is another number
 
 local function forget()
-  remembered, epoch = 0, front.epoch
+  remembered, epoch, settings = 0, front.epoch, front.settings
   for _, tree in ipairs(trees) do clear(tree) end
 end
 jit.off(forget)
+
+local function is_stale() return front.epoch ~= epoch or front.settings ~= settings or remembered > MOST end
 
 ---@param f function
 ---@return table
@@ -60,10 +63,11 @@ end
 
 local bytes, line = ffi.new("double[?]", C.LGT_ROUTINE_BYTES / 8), ffi.new("int[1]")
 
--- Call the function; the operands of the call are in `ids`.
+-- Call the function; the operands of the call are in `ids`.  Where launches say their lines C keeps nothing, and where no line
+-- is known it would not see which of them do.
 local function watched(leaf, count, f, ...)
   leaf.seen = leaf.seen + 1
-  if leaf.seen < FIRST or leaf.seen > LAST then return f(...) end
+  if leaf.seen < FIRST or leaf.seen > LAST or front.all_lines ~= 0 or lgt.line() == 0 then return f(...) end
   local watch, own = ffi.new("lgt_watch"), ffi.new("lgt_id[?]", MOST_OPERANDS)
   ffi.copy(own, ids, ffi.sizeof(own))
   C.lgt_routine_watch(rt, watch)
@@ -88,10 +92,10 @@ end
 
 -- ---- calls ----------------------------------------------------------------------------------------------------
 
--- The key of a number, or of nil; nil: it is something else.
+-- The key of an integer, or of nil; nil: it is something else.
 local function key_of(x)
   if x == nil then return NONE end
-  return type(x) == "number" and x == x and x + 0.5 or nil
+  return type(x) == "number" and x % 1 == 0 and x < LARGEST and x > -LARGEST and x + 0.5 or nil
 end
 
 -- f(a, x, y): of an array, and up to two numbers.
@@ -100,7 +104,7 @@ function routine.of_array(r, a, x, y)
   local layout = istype(Array, a) and handles[a.id].layout or 0
   local first, second = key_of(x), key_of(y)
   if layout == 0 or not first or not second then return r.f(a, x, y) end
-  if front.epoch ~= epoch or remembered > MOST then forget() end
+  if is_stale() then forget() end
   local leaf = grow(grow(grow(r.tree, layout + 0.5), first), second)
   ids[0] = a.id
   return again(leaf) or watched(leaf, 1, r.f, a, x, y)
@@ -111,7 +115,7 @@ end
 function routine.of_pair(r, a, b)
   local first, second = istype(Array, a) and handles[a.id].layout or 0, istype(Array, b) and handles[b.id].layout or 0
   if first == 0 or second == 0 then return r.f(a, b) end
-  if front.epoch ~= epoch or remembered > MOST then forget() end
+  if is_stale() then forget() end
   local leaf = grow(grow(r.tree, first + 0.5), second + 0.5)
   ids[0], ids[1] = a.id, b.id
   return again(leaf) or watched(leaf, 2, r.f, a, b)
@@ -124,7 +128,7 @@ function routine.of_list(r, arrays, x)
   if not number or type(arrays) ~= "table" or getmetatable(arrays) then return r.f(arrays, x) end
   local count = #arrays
   if count > MOST_OPERANDS or entries(arrays) ~= count then return r.f(arrays, x) end
-  if front.epoch ~= epoch or remembered > MOST then forget() end
+  if is_stale() then forget() end
   local node = grow(grow(r.tree, number), count + 0.5)
   for i = 1, count do
     local a = arrays[i]
@@ -140,7 +144,7 @@ end
 ---@return lgt_array
 function routine.of_text(r, text, ...)
   if type(text) ~= "string" then return r.f(text, ...) end
-  if front.epoch ~= epoch or remembered > MOST then forget() end
+  if is_stale() then forget() end
   local count, a, b, c = select("#", ...), ...
   local node = grow(grow(r.tree, text), count + 0.5)
   for i = 1, count do

@@ -33,8 +33,8 @@ typedef struct step {
 
 /* Plain memory, which the binding keeps. */
 struct lgt_routine {
-  uint32_t epoch;
-  int32_t nargs; /* of all steps */
+  uint32_t epoch, settings; /* the front's, when it was watched */
+  int32_t nargs;            /* of all steps */
   int8_t noperands, nnew, nsteps;
   name result;
   uint32_t layout;              /* of the result */
@@ -144,7 +144,7 @@ int lgt_routine_end(lgt_runtime *rt, const lgt_watch *watch, const lgt_id *opera
   if (!undisturbed || rt->front.all_lines || rt->config->reproducible) return 0;
   if (nsteps < 0 || nsteps > MOST_STEPS || n > LGT_MOST_OPERANDS || !result) return 0;
   draft d = {.rt = rt, .watch = watch, .routine = routine};
-  *routine = (lgt_routine){.epoch = watch->epoch, .noperands = (int8_t)n};
+  *routine = (lgt_routine){.epoch = watch->epoch, .settings = rt->front.settings, .noperands = (int8_t)n};
   bool good = name_operands(&d, operands, n);
   *line = 0;
   for (int i = 0; i < nsteps && good; i++) {
@@ -189,8 +189,8 @@ static bool fill(lgt_runtime *rt, hands *h, const step *s, uint32_t line, lgt_la
 /* Can it be launched now, on these operands? */
 static bool fits(lgt_runtime *rt, const lgt_routine *r, const lgt_id *operands) {
   const lgt_front *front = &rt->front;
-  if (front->all_lines || r->epoch != rt->stores.epoch || front->count + (uint32_t)r->nsteps > front->limit)
-    return false;
+  bool stale = r->epoch != rt->stores.epoch || r->settings != front->settings;
+  if (front->all_lines || stale || front->count + (uint32_t)r->nsteps > front->limit) return false;
   for (int i = 0; i < r->noperands; i++)
     if (first_of_store(rt, operands, i) != r->same[i]) return false;
   return lgt_handle_reserve(rt, SPARE + r->nnew + r->nargs + 1) == LGT_OK;

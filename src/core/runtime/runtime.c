@@ -298,6 +298,7 @@ lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
   lgt_status status = lgt_fence(rt); /* what was launched ran under the old options */
   note_option(rt, name, value);
   if (!status) status = lgt_config_set_live(rt->config, name, value);
+  rt->front.settings++;
   if (status) return status;
   apply_config(rt);
   lgt_fuser_clear(&rt->fuser); /* plans depend on options */
