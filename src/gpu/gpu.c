@@ -104,8 +104,10 @@ static lgt_status set_limit(lgt_gpu *gpu, int64_t bytes, int sharers) {
     return lgt_err(LGT_BAD_ARGUMENT, "gpu-mem = %lld: %s has %lld bytes", (long long)bytes, gpu->device.name,
                    (long long)all);
   if (!bytes && (int64_t)free_bytes < LEAST_FREE)
-    return lgt_err(LGT_NO_MEMORY, "%s has too little memory left: others have taken %lld of %lld bytes",
-                   gpu->device.name, (long long)(all - free_bytes), (long long)all);
+    return lgt_err(LGT_NO_MEMORY,
+                   "%s has too little memory left: others have taken %lld of %lld MiB (nvidia-smi says who); "
+                   "use --gpus none, or another GPU (CUDA_VISIBLE_DEVICES)",
+                   gpu->device.name, (long long)((all - free_bytes) >> 20), (long long)(all >> 20));
   gpu->device.traits.limit = bytes ? bytes : (int64_t)free_bytes / SHARES * SHARE / sharers;
   return LGT_OK;
 }
