@@ -63,11 +63,12 @@ end
 
 local bytes, line = ffi.new("double[?]", C.LGT_ROUTINE_BYTES / 8), ffi.new("int[1]")
 
--- Call the function; the operands of the call are in `ids`.  Where launches say their lines C keeps nothing, and where no line
--- is known it would not see which of them do.
+-- Call the function; the operands of the call are in `ids`.  Where all launches say their lines C keeps nothing, and
+-- where no line is known it would not see which of them do.
 local function watched(leaf, count, f, ...)
   leaf.seen = leaf.seen + 1
-  if leaf.seen < FIRST or leaf.seen > LAST or front.all_lines ~= 0 or lgt.line() == 0 then return f(...) end
+  if leaf.seen < FIRST or leaf.seen > LAST then return f(...) end
+  if front.all_lines ~= 0 or lgt.line() == 0 then return f(...) end
   local watch, own = ffi.new("lgt_watch"), ffi.new("lgt_id[?]", MOST_OPERANDS)
   ffi.copy(own, ids, ffi.sizeof(own))
   C.lgt_routine_watch(rt, watch)
