@@ -189,7 +189,6 @@ TEST(chains_avx512) { chains(LGT_ISA_AVX512); }
 TEST(chains_avx2) { chains(LGT_ISA_AVX2); }
 TEST(chains_generic) { chains(LGT_ISA_GENERIC); }
 
-/* Sine and cosine of the same operand are one function's: cos a, sin a, cos a once more, and sin b, cos b. */
 /* One reduction of each row: what a row of a matrix, or its product with a vector, comes to. */
 static void row_reductions(lgt_isa isa) {
   if (!begin_isa(isa)) return;
@@ -216,6 +215,7 @@ TEST(rows_avx512) { row_reductions(LGT_ISA_AVX512); }
 TEST(rows_avx2) { row_reductions(LGT_ISA_AVX2); }
 TEST(rows_generic) { row_reductions(LGT_ISA_GENERIC); }
 
+/* Sine and cosine of the same operand are one function's: cos a, sin a, cos a once more, and sin b, cos b. */
 static void sine_and_cosine(lgt_isa isa) {
   static const int dtypes[] = {LGT_FLOAT16, LGT_FLOAT32, LGT_FLOAT64};
   if (!begin_isa(isa)) return;

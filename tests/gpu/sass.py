@@ -37,13 +37,13 @@ FUSED = re.compile(r"\b(?:fma|div|rcp|sqrt|rsqrt|ex2|lg2|sin|cos|tanh)\.\S*f(?:1
 
 def find_nvdisasm(folder):
     """Its path, or None."""
-    found = shutil.which("nvdisasm") or next(iter(glob.glob("/usr/local/cuda/bin/nvdisasm")), None)
     kept = os.path.join(folder, "nvdisasm")
-    if found or os.path.exists(kept):
-        return found or kept
+    for path in (shutil.which("nvdisasm"), "/usr/local/cuda/bin/nvdisasm", kept):
+        if path and os.path.exists(path):
+            return path
     with tempfile.TemporaryDirectory() as wheels:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--timeout=20", "--retries=1", "-d", wheels, WHEEL]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, capture_output=True, check=False)
         paths = glob.glob(os.path.join(wheels, "*.whl"))
         if done.returncode or not paths:
             return None

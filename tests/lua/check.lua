@@ -51,6 +51,32 @@ function check.grid(rows, columns)
   return numbers
 end
 
+-- What f gives where each launch says its line, which C (runtime/launch.c, routine.c) leaves to the library.
+function check.by_steps(f, ...)
+  local front = require("lgt").front
+  local before = front.all_lines
+  front.all_lines = 1
+  local ok, result = pcall(f, ...)
+  front.all_lines = before
+  if not ok then error(result, 0) end
+  return result
+end
+
+-- Type, shape, and each bit of the elements of an array.
+local function image(x)
+  local bits
+  local row = require("array").ascontiguousarray(x)
+  row:host("r", function(p) bits = require("ffi").string(p, x.itemsize * x.size) end)
+  return ("%s %s %s"):format(x.dtype, tostring(x.shape), bits)
+end
+
+-- Arrays that are the same to the bit.
+function check.same(got, wanted, what)
+  if image(got) ~= image(wanted) then
+    error(("%s: %s, not %s"):format(what, tostring(got), tostring(wanted)), 2)
+  end
+end
+
 -- turn(101) to turn(n) make Lua's heap larger by less than `most` KB: what turn(1) to turn(100) made is remembered.
 function check.forgets(turn, n, most)
   local lgt = require "lgt"

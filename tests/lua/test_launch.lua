@@ -1,24 +1,15 @@
 -- What C launches in one call (runtime/launch.c) is what the array library launches step by step, to the bit and at its
 -- line; and it launches nothing where something is to be done first.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
-local ffi = require "ffi"
 local np = require "array"
 local lgt = require "lgt"
 local core, ufunc, reduce = require "array.core", require "array.core.ufunc", require "array.core.reduce"
 
 local C, rt, front = lgt.C, lgt.rt, lgt.front
 
-local function line() return debug.getinfo(2, "l").currentline end
+local by_steps, same = check.by_steps, check.same
 
--- What f gives where each launch says its line, which C leaves to the library.
-local function by_steps(f, ...)
-  local before = front.all_lines
-  front.all_lines = 1
-  local ok, result = pcall(f, ...)
-  front.all_lines = before
-  if not ok then error(result, 0) end
-  return result
-end
+local function line() return debug.getinfo(2, "l").currentline end
 
 -- The same of C alone; nil: nothing was launched.
 local function wrapped(id)
@@ -30,17 +21,6 @@ local function single(u, a) return wrapped(C.lgt_launch_single(rt, u.fast, a.id)
 local function before(u, a, x) return wrapped(C.lgt_launch_before(rt, u.fast, a.id, x)) end
 local function after(u, x, a) return wrapped(C.lgt_launch_after(rt, u.fast, x, a.id)) end
 local function product(a, b) return wrapped(C.lgt_launch_product(rt, reduce.DOT.fast, a.id, b.id)) end
-
--- Type, shape, and each bit of the elements.
-local function image(x)
-  local bits
-  np.ascontiguousarray(x):host("r", function(p) bits = ffi.string(p, x.itemsize * x.size) end)
-  return ("%s %s %s"):format(x.dtype, tostring(x.shape), bits)
-end
-
-local function same(got, wanted, what)
-  check.that(image(got) == image(wanted), ("%s: %s, not %s"):format(what, tostring(got), tostring(wanted)))
-end
 
 -- Twice: the first call learns, and the second is C's where it has learnt.
 local function check_twice(what, f, ...)

@@ -1,7 +1,6 @@
 -- What C launches again (runtime/routine.c) is what the function of the array library launches, to the bit and at its
 -- line; and where it must not, the function is called.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
-local ffi = require "ffi"
 local np = require "array"
 local lgt = require "lgt"
 local native = require "array.core.native"
@@ -10,28 +9,9 @@ local routine = require "array.core.routine"
 local front = lgt.front
 local KEPT = front.all_lines == 0 and not lgt.reproducible()
 
+local by_steps, same = check.by_steps, check.same
+
 local function line() return debug.getinfo(2, "l").currentline end
-
--- What f gives where each launch says its line, which C leaves to the library.
-local function by_steps(f, ...)
-  local before = front.all_lines
-  front.all_lines = 1
-  local ok, result = pcall(f, ...)
-  front.all_lines = before
-  if not ok then error(result, 0) end
-  return result
-end
-
--- Type, shape, and each bit of the elements.
-local function image(x)
-  local bits
-  np.ascontiguousarray(x):host("r", function(p) bits = ffi.string(p, x.itemsize * x.size) end)
-  return ("%s %s %s"):format(x.dtype, tostring(x.shape), bits)
-end
-
-local function same(got, wanted, what)
-  check.that(image(got) == image(wanted), ("%s: %s, not %s"):format(what, tostring(got), tostring(wanted)))
-end
 
 local function values(...) return (np.sin(np.arange(np.zeros(...).size) * 1.7) * 8):reshape(...) end
 

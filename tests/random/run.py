@@ -8,7 +8,8 @@
     tests/random/run.py --seed 123 [--config "domains=3 min_tile=1"]     one program, as it failed
     tests/random/run.py --show 123                     its text
 
-A program follows from its seed (and --longest); a failing one is shrunk, and printed with its configuration and with what was expected.
+A program follows from its seed (and --longest); a failing one is shrunk, and printed with its configuration and with what
+was expected.
 
     program.py      its expressions and statements, listed at the head; their text in Lua (prelude.lua: what they call)
     machine.py      what they compute, with NumPy, and how exactly; with operations.py (ufuncs), turns.py (loops, coroutines)

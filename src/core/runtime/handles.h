@@ -4,6 +4,9 @@
 
 #include "runtime/runtime.h"
 
+/* Handles that a binding wants to remain free, so that it need not ask before each launch. */
+enum { LGT_SPARE_HANDLES = 16 };
+
 /* Is the handle in use? */
 lgt_status lgt_handle_check(lgt_runtime *rt, lgt_id array);
 /* The store behind a handle, made if it has none yet. */

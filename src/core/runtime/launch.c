@@ -12,8 +12,7 @@
 #include "runtime/handles.h"
 #include "runtime/look.h"
 
-/* Ids that a binding wants to remain (SPARE of lgt.lua), and those that are taken here. */
-enum { SPARE = 16 + 2 };
+enum { MOST_TAKEN = 2 }; /* handles that a launch takes here */
 
 _Static_assert((int)LGT_NO_TYPE < (int)LGT_NTYPE, "rules have room for each type of an array");
 
@@ -27,7 +26,7 @@ static const lgt_layout *at(const lgt_runtime *rt, uint32_t layout) {
 /* May a launch be recorded that need not say its line? */
 static bool ready(const lgt_runtime *rt) {
   const lgt_front *front = &rt->front;
-  return front->count < front->limit && front->nfree >= SPARE && !front->all_lines;
+  return front->count < front->limit && front->nfree >= LGT_SPARE_HANDLES + MOST_TAKEN && !front->all_lines;
 }
 
 static bool large(const lgt_layout *layout) { return layout->flags & LGT_LAYOUT_LARGE; }

@@ -17,7 +17,7 @@
 #include "lgt_binding.h"
 #include "runtime/handles.h"
 
-enum { MOST_STEPS = 8, MOST_NEW = 8, SPARE = 16 + 2 }; /* SPARE as in launch.c */
+enum { MOST_STEPS = 8, MOST_NEW = 8 };
 
 /* An array of a routine: operand n, or new array n - LGT_MOST_OPERANDS. */
 typedef uint8_t name;
@@ -193,7 +193,7 @@ static bool fits(lgt_runtime *rt, const lgt_routine *r, const lgt_id *operands) 
   if (front->all_lines || stale || front->count + (uint32_t)r->nsteps > front->limit) return false;
   for (int i = 0; i < r->noperands; i++)
     if (first_of_store(rt, operands, i) != r->same[i]) return false;
-  return lgt_handle_reserve(rt, SPARE + r->nnew + r->nargs + 1) == LGT_OK;
+  return lgt_handle_reserve(rt, LGT_SPARE_HANDLES + r->nnew + r->nargs + 1) == LGT_OK;
 }
 
 lgt_id lgt_launch_routine(lgt_runtime *rt, const lgt_routine *r, const lgt_id *operands, uint32_t line) {

@@ -157,7 +157,7 @@ return function(...)
   local $all = ...
   if front.epoch ~= task.epoch then
     task.forget()
-    m1 = nil
+    m1 = nil -- another layout may have its number now
   end
 ]]
 local ARRAY = [[

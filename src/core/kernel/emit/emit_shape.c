@@ -8,8 +8,9 @@
 /* What a body costs to compile, in units of a simple instruction. */
 enum { COST_CALL = 4, COST_LANES = 8, COST_POWER = 12, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
 
-/* Of a chain of instructions, loads that leave registers for two vectors of each, and for four; lanes of an iteration. */
-enum { FEW_LOADS = 5, FEWEST_LOADS = 2, MOST_LANES = 64 };
+/* Loads of a chain of instructions, up to which registers have room for two vectors of each value, and for four; lanes of an
+ * iteration at most. */
+enum { LOADS_OF_TWO = 5, LOADS_OF_FOUR = 2, MOST_LANES = 64 };
 
 static int inst_cost(const emitter *e, int i) {
   const lgt_inst *in = &e->loop->inst[i];
@@ -20,7 +21,7 @@ static int inst_cost(const emitter *e, int i) {
   return 1;
 }
 
-/* As many instructions of the body as wait each for the one before. */
+/* How many instructions of the body wait for one another, at most: the length of the longest chain. */
 static int longest_chain(const emitter *e) {
   uint16_t length[LGT_MAX_INST] = {0};
   int longest = 0;
@@ -34,15 +35,15 @@ static int longest_chain(const emitter *e) {
   return longest;
 }
 
-/* Vectors that a long body works on at once.  Of a chain, in which most instructions wait for the one before, the
- * processor sees no more than two iterations at a time, and stands idle for most of each latency; so several go side by
- * side, if registers have room for what they load. */
-static int abreast(const emitter *e, int cost) {
+/* Vectors that an iteration of a long body works on.  Where most of the body is one chain, the processor overlaps no more than
+ * two iterations, and stands idle for most of each latency; so a chain works on several vectors, if registers have room for
+ * what it loads. */
+static int side_by_side(const emitter *e, int cost) {
   int loads = 0;
   for (int i = 0; i < e->loop->ninst; i++)
     loads += e->level[i] == LEVEL_BODY && e->loop->inst[i].op == LGT_OP_LOAD;
-  if (cost >= 2 * longest_chain(e) || loads > FEW_LOADS) return 1;
-  return loads > FEWEST_LOADS ? 2 : 4;
+  if (cost >= 2 * longest_chain(e) || loads > LOADS_OF_TWO) return 1;
+  return loads > LOADS_OF_FOUR ? 2 : 4;
 }
 
 /* Lanes, and whether the body is long. */
@@ -70,9 +71,8 @@ void choose_shape(emitter *e) {
   e->compact = cost > COST_COMPACT;
   e->short_body = cost <= COST_JOINED;
   e->joins = e->nphase == 1 && cost <= COST_JOINED && may_join(e);
-  int native = (16 << (int)e->isa) / widest, vectors = calls || strided ? 1
-                                                       : e->compact     ? abreast(e, cost)
-                                                                        : 2;
+  int native = (16 << (int)e->isa) / widest, vectors = e->compact ? side_by_side(e, cost) : 2;
+  if (calls || strided) vectors = 1;
   while (vectors > 1 && vectors * native > MOST_LANES) vectors /= 2;
   e->native = native;
   e->lanes = reduces || is_narrow(e) ? LGT_LANES : vectors * native;
