@@ -102,7 +102,8 @@ TEST(isomorphic_windows_and_no_others_have_equal_words) {
     CHECK_EQ(equal_words(&w[0], &w[1]), same);
     if (same) CHECK_EQ(w[0].hash, w[1].hash);
     if (same) CHECK_EQ(w[0].pattern, w[1].pattern);
-    CHECK_EQ(lgt_window_compare(&w[1], &stores, w[1].count, w[0].word, w[0].nword) == LGT_NO_DIFFERENCE,
+    CHECK_EQ(lgt_window_compare(&w[1], &stores, w[1].count, w[0].word, w[0].nword, w[0].nroot) ==
+                 LGT_NO_DIFFERENCE,
              same);
     if (!same) CHECK(lgt_window_canonical(&w[1], &stores, w[1].count));
     same ? equal++ : differ++;

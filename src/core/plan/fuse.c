@@ -336,6 +336,7 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
     for (int a = 0; a < plan->call[i].nargs; a++) {
       const lgt_plan_call *call = &plan->call[i];
       lgt_plan_root *root = &plan->root[call->root[a]];
+      root->uses++;
       if (lgt_kind_writes(call->kind, a)) root->writes++;
       const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
       root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);

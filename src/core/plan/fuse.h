@@ -98,6 +98,7 @@ typedef struct lgt_plan_root {
   bool spare;      /* need not be stored: its recipe keeps nothing that is not kept anyway */
   bool passing;    /* is not stored although it is alive: what recipes keep for it and others takes less */
   uint16_t writes; /* calls that write it */
+  int32_t uses;    /* as of the store, in the window */
   uint16_t first_group, last_group;
 } lgt_plan_root;
 

@@ -15,7 +15,21 @@ lgt_status lgt_window_init(lgt_window *window, int room) {
              : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
 }
 
+/* Launches that were dropped leave a gap, which is closed only when others come: a window may be dropped in many parts. */
+static void close_gap(lgt_window *window) {
+  int gap = window->gap;
+  if (!gap) return;
+  window->call -= gap;
+  window->token -= gap;
+  window->form_token -= gap;
+  memmove(window->call, window->call + gap, (size_t)window->count * sizeof *window->call);
+  memmove(window->token, window->token + gap, (size_t)window->count * sizeof *window->token);
+  memmove(window->form_token, window->form_token + gap, (size_t)window->formed * sizeof *window->form_token);
+  window->gap = 0;
+}
+
 void lgt_window_fini(lgt_window *window) {
+  close_gap(window);
   lgt_mem_free(window->call);
   lgt_mem_free(window->token);
   lgt_mem_free(window->form_token);
@@ -84,6 +98,7 @@ static uint64_t form_token_of(lgt_stores *stores, const lgt_call *call) {
 lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
                            uint32_t *line) {
   lgt_status status = LGT_OK;
+  close_gap(window);
   lgt_assert(window->count + (int)front->count <= window->room);
   uint32_t taken = 0;
   while (taken < front->count && !status) {
@@ -100,6 +115,7 @@ lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kin
 }
 
 bool lgt_window_reserve(lgt_window *window, int n) {
+  close_gap(window);
   int need = window->count + n, room[3] = {window->room, window->room, window->room};
   if (!lgt_mem_grow((void **)&window->call, &room[0], need, sizeof *window->call) ||
       !lgt_mem_grow((void **)&window->token, &room[1], need, sizeof *window->token) ||
@@ -110,7 +126,7 @@ bool lgt_window_reserve(lgt_window *window, int n) {
 }
 
 void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call) {
-  lgt_assert(window->count < window->room);
+  lgt_assert(window->gap + window->count < window->room);
   window->call[window->count] = *call;
   window->token[window->count++] = token_of(stores, call);
 }
@@ -270,14 +286,18 @@ int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) 
   return best;
 }
 
-static uint64_t word_of_call(const lgt_window *window, const lgt_call *call) {
-  return call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32 |
-         (uint64_t)window->lean << 33 | (uint64_t)window->devices << 34;
+/* What the window is planned for, which is part of each call's word. */
+static uint64_t word_of_purpose(const lgt_window *window) {
+  return (uint64_t)window->saves << 32 | (uint64_t)window->lean << 33 | (uint64_t)window->devices << 34;
 }
+
+static uint64_t word_of_call(const lgt_call *call) { return call->kind_number | (uint64_t)call->nargs << 16; }
 
 static uint64_t word_of_argument(uint32_t layout, bool first, const lgt_store *store) {
   return (uint64_t)layout << 32 | (uint64_t)first << 16 | store->number;
 }
+
+static bool is_first(uint64_t word_of_argument) { return word_of_argument >> 16 & 1; }
 
 /* What planning asks of a store, besides how it is cut: did it exist, does it stay in place? */
 static uint64_t word_of_state(const lgt_store *store) {
@@ -292,10 +312,10 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS),
                     sizeof *window->word))
     return false;
-  uint64_t *word = window->word;
+  uint64_t *word = window->word, made_for = word_of_purpose(window);
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    word[k] = word_of_call(window, call);
+    word[k] = word_of_call(call) | made_for;
     h = lgt_hash_mix(h, word[k++]);
     for (int a = 0; a < call->nargs; a++) {
       lgt_store *store = lgt_store_at(stores, call->store[a]);
@@ -318,34 +338,45 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   return true;
 }
 
+/* A store that the known form has met before must be the same; only one that is new to it is looked at. */
 static lgt_difference compare_call(lgt_window *window, lgt_stores *stores, const lgt_call *call,
-                                   const uint64_t *word, int *k) {
-  uint64_t own = word_of_call(window, call) ^ word[(*k)++];
-  if (own) return (uint32_t)own ? LGT_OTHER_CALLS : LGT_OTHER_SAVES;
+                                   const uint64_t **word) {
   for (int a = 0; a < call->nargs; a++) {
+    uint64_t known = *(*word)++;
+    uint16_t number = (uint16_t)known;
+    if ((uint32_t)(known >> 32) != call->layout[a]) return LGT_OTHER_CALLS;
+    if (!is_first(known)) {
+      if (window->root[number] != call->store[a]) return LGT_OTHER_STORES;
+      continue;
+    }
     lgt_store *store = lgt_store_at(stores, call->store[a]);
-    bool first = store->stamp != window->stamp;
-    if (first && !number_root(window, store)) return LGT_UNNUMBERED;
-    store->uses++;
-    own = word_of_argument(call->layout[a], first, store) ^ word[(*k)++];
-    if (own) return own >> 32 ? LGT_OTHER_CALLS : LGT_OTHER_STORES;
-    if (!first) continue;
-    if (word[(*k)++] != word_of_state(store)) return LGT_OTHER_STATE;
-    if (word[(*k)++] != (uint64_t)(uintptr_t)store->key) return LGT_OTHER_KEY;
+    if (store->stamp == window->stamp) return LGT_OTHER_STORES;
+    store->stamp = window->stamp;
+    store->number = number;
+    window->root[window->nroot++] = store->id;
+    if (*(*word)++ != word_of_state(store)) return LGT_OTHER_STATE;
+    if (*(*word)++ != (uint64_t)(uintptr_t)store->key) return LGT_OTHER_KEY;
   }
   return LGT_NO_DIFFERENCE;
 }
 
 /* As long as words are equal, both forms have the same words to come: none is read beyond the known form. */
 lgt_difference lgt_window_compare(lgt_window *window, lgt_stores *stores, int n, const uint64_t *word,
-                                  int nword) {
-  lgt_difference difference = LGT_NO_DIFFERENCE;
-  int k = 0;
+                                  int nword, int nroot) {
+  const uint64_t *end = word + nword, made_for = word_of_purpose(window);
   window->nroot = 0;
   window->stamp++;
-  for (int i = 0; i < n && !difference; i++)
-    difference = k < nword ? compare_call(window, stores, &window->call[i], word, &k) : LGT_OTHER_CALLS;
-  return difference || k == nword ? difference : LGT_OTHER_CALLS;
+  if (!lgt_mem_grow((void **)&window->root, &window->root_room, nroot, sizeof *window->root))
+    return LGT_UNNUMBERED;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    if (word == end) return LGT_OTHER_CALLS;
+    uint64_t other = (word_of_call(call) | made_for) ^ *word++;
+    if (other) return (uint32_t)other ? LGT_OTHER_CALLS : LGT_OTHER_SAVES;
+    lgt_difference difference = compare_call(window, stores, call, &word);
+    if (difference) return difference;
+  }
+  return word == end ? LGT_NO_DIFFERENCE : LGT_OTHER_CALLS;
 }
 
 /* The number of a layout in the window; pushes its form when it is new.  -1 when out of memory. */
@@ -371,7 +402,7 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
     return false;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    window->form[k++] = word_of_call(window, call);
+    window->form[k++] = word_of_call(call) | word_of_purpose(window);
     for (int a = 0; a < call->nargs; a++) {
       const lgt_store *store = lgt_store_at(stores, call->store[a]);
       int layout = number_layout(window, stores, call->layout[a], &k), whole = 0;
@@ -391,9 +422,10 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
 }
 
 void lgt_window_drop(lgt_window *window, int n) {
-  memmove(window->call, window->call + n, (size_t)(window->count - n) * sizeof *window->call);
-  memmove(window->token, window->token + n, (size_t)(window->count - n) * sizeof *window->token);
+  window->call += n;
+  window->token += n;
+  window->form_token += n;
   window->formed = window->formed > n ? window->formed - n : 0;
-  memmove(window->form_token, window->form_token + n, (size_t)window->formed * sizeof *window->form_token);
+  window->gap += n;
   window->count -= n;
 }

@@ -27,6 +27,7 @@ typedef struct lgt_window {
   uint64_t *form_token; /* owned: the same of kind and forms, of the first `formed` calls */
   int count, room;      /* of all three; there always is room for what lgt_window_take takes */
   int formed;
+  int gap; /* places before the first call, which are owned, too */
 
   bool saves;     /* part of the canonical form: plans may leave former contents to recipes ... */
   bool lean;      /* ... and store less, since memory is short (lgt_plan.lean) */
@@ -81,8 +82,9 @@ typedef enum lgt_difference {
 } lgt_difference;
 
 /* Number the stores of the first n calls as lgt_window_canonical does, and compare their canonical form with one that is
- * known, up to the first difference; the form itself is not built. */
-lgt_difference lgt_window_compare(lgt_window *window, lgt_stores *stores, int n, const uint64_t *word, int nword);
+ * known (with nroot stores), up to the first difference; the form itself is not built, and what uses stores have is left
+ * to the caller, who knows it with the form. */
+lgt_difference lgt_window_compare(lgt_window *window, lgt_stores *stores, int n, const uint64_t *word, int nword, int nroot);
 
 /* Build the form of the first n calls, whose canonical form was built last.  False when out of memory. */
 bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n);

@@ -257,6 +257,12 @@ void lgt_miner_token(lgt_miner *miner, uint64_t token) {
   miner->ring[miner->position++ & miner->mask] = (lgt_mined_launch){.token = token};
 }
 
+bool lgt_miner_tokens(lgt_miner *miner, const uint64_t *token, int64_t n) {
+  if (miner->first && miner->first->due < miner->position + n) return false;
+  for (int64_t i = 0; i < n; i++) lgt_miner_token(miner, token[i]);
+  return true;
+}
+
 static bool at_random(lgt_miner *miner) { return miner->random && lgt_random_next(&miner->random) % 4 == 0; }
 
 /* How many launches before the end of sample number k are searched: 1, 2, 1, 4 ... samples, as long as the ring has them. */

@@ -49,6 +49,8 @@ lgt_status lgt_miner_new(const lgt_miner_options *options, lgt_miner **out);
 void lgt_miner_free(lgt_miner *miner);
 /* The next launch. */
 void lgt_miner_token(lgt_miner *miner, uint64_t token);
+/* The next n launches; false: results are to be taken in before the last of them, and none was noted. */
+bool lgt_miner_tokens(lgt_miner *miner, const uint64_t *token, int64_t n);
 /* Launches from `begin` on were a window; windows come one behind the other.  `traced`: it was a trace.  May begin a search:
  * false when out of memory for it. */
 bool lgt_miner_window(lgt_miner *miner, int64_t begin, int length, uint64_t pattern, bool look, bool traced);

@@ -77,11 +77,14 @@ static void follow_again(lgt_tracer *tracer) {
   if (lgt_trie_build(&tracer->trie, tracer->base)) tracer->failed = true;
 }
 
-/* What is replayed already is no news. */
-static bool is_same_again(const lgt_tracer *tracer, const lgt_found *f) {
+/* What is replayed already, be it as a part of a longer window, is no news. */
+static bool is_part_of_again(const lgt_tracer *tracer, const lgt_found *f) {
   const lgt_trace *again = tracer->again;
-  return again && again->replays && again->length == f->length && again->look == f->look &&
-         !memcmp(again->token, f->token, (size_t)f->length * sizeof *f->token);
+  if (!again || !again->replays || again->look != f->look) return false;
+  if (f->look && again->length != f->length) return false;
+  for (int i = 0; i + f->length <= again->length; i++)
+    if (!memcmp(again->token + i, f->token, (size_t)f->length * sizeof *f->token)) return true;
+  return false;
 }
 
 /* True: there are new traces. */
@@ -92,7 +95,7 @@ static bool take_in(lgt_tracer *tracer, const lgt_findings *findings) {
     const lgt_found *f = &findings->found[i];
     bool made;
     int evicted;
-    if ((tracer->longest && f->length > tracer->longest) || is_same_again(tracer, f)) continue;
+    if ((tracer->longest && f->length > tracer->longest) || is_part_of_again(tracer, f)) continue;
     if (lgt_trie_add(&tracer->trie, f->token, f->length, f->look, f->count, &made, &evicted))
       tracer->failed = true;
     count(tracer, LGT_TRACE_ROOM, evicted);
@@ -111,9 +114,14 @@ static bool is_outgrown(const lgt_trace *trace, void *least) {
 static void forget_outgrown(lgt_tracer *tracer) {
   if (!tracer->outgrown) return;
   int n = lgt_trie_forget(&tracer->trie, is_outgrown, &tracer->outgrown);
+  if (n) follow_again(tracer);
+  if (tracer->again && !tracer->again->look && tracer->again->length <= tracer->outgrown) {
+    n += tracer->again->replays > 0;
+    lgt_trace_free(tracer->again);
+    tracer->again = NULL;
+  }
   tracer->outgrown = 0;
   count(tracer, LGT_TRACE_GREW, n);
-  if (n) follow_again(tracer);
 }
 
 int64_t lgt_tracer_wish(const lgt_tracer *tracer) {
@@ -170,24 +178,40 @@ static bool show_miner(lgt_tracer *tracer, uint64_t token) {
   return some;
 }
 
+/* Show the miner all launches before `end`, and go there; false: it has results that are to be taken in before. */
+static bool pass_over(lgt_tracer *tracer, const uint64_t *token, int64_t end) {
+  int64_t news = end - tracer->seen;
+  if (news > 0 && !lgt_miner_tokens(tracer->miner, token + (tracer->seen - tracer->base), news)) return false;
+  if (news > 0) tracer->seen = end;
+  lgt_trie_restart(&tracer->trie, end);
+  return true;
+}
+
+/* The launches need not be followed one by one where there is no trace, or where the one that was found last comes again. */
+static bool follow_straight(lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
+  int64_t at = tracer->trie.position - tracer->base;
+  if (!tracer->trie.count) return pass_over(tracer, token, tracer->base + n);
+  lgt_match match = lgt_trie_again(&tracer->trie, token + at, n - at, look);
+  if (!match.trace || !pass_over(tracer, token, match.end)) return false;
+  tracer->next = match;
+  return true;
+}
+
 /* Follow the window's launches until a trace is found that is to be the next one. */
 static void follow(lgt_tracer *tracer, const uint64_t *token, int n, bool look) {
   lgt_trie *trie = &tracer->trie;
-  while (!tracer->next.trace) {
-    if (lgt_trie_settled(trie)) {
-      tracer->next = trie->held;
-      lgt_trie_restart(trie, tracer->next.end);
-      return;
-    }
+  if (tracer->next.trace || follow_straight(tracer, token, n, look)) return;
+  while (!lgt_trie_settled(trie)) {
     int64_t at = trie->position - tracer->base;
     if (at == n) break;
     if (trie->position == tracer->seen && show_miner(tracer, token[at])) continue;
     if (!lgt_trie_feed(trie, token[at], tracer->shortest)) count(tracer, LGT_TRACE_WAY, 1);
   }
-  if (look) lgt_trie_look(trie);
-  if (!trie->held.trace || tracer->next.trace) return;
-  tracer->next = trie->held; /* too many wait for a longer one, or it cannot come */
-  lgt_trie_restart(trie, tracer->next.end);
+  bool settled = lgt_trie_settled(trie);
+  if (look && !settled) lgt_trie_look(trie);
+  if (!trie->held.trace) return;
+  /* if it is not settled, too many wait for a longer one, or it cannot come */
+  tracer->next = lgt_trie_take(trie, settled || (look && trie->held.trace->look));
 }
 
 /* Do the window's launches begin like the last one that was no trace?  A window that may be twice as long now is another. */
@@ -319,8 +343,10 @@ lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *wind
       lgt_trace_drop(trace, r--);
       continue;
     }
-    lgt_difference difference = lgt_window_compare(window, stores, n, plan->word, plan->nword);
+    lgt_difference difference = lgt_window_compare(window, stores, n, plan->word, plan->nword, plan->nroot);
     if (!difference) {
+      for (int i = 0; i < plan->nroot; i++)
+        lgt_store_at(stores, window->root[i])->uses = plan->root[i].uses;
       if (r) move_to_front(trace, r);
       *pattern = trace->recording[0].pattern;
       plan->epoch = stores->epoch;

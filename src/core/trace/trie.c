@@ -71,6 +71,7 @@ void lgt_trie_fini(lgt_trie *trie) {
 }
 
 static void remove_trace(lgt_trie *trie, int i) {
+  trie->straight = NULL;
   trie->tokens -= trie->trace[i]->length;
   lgt_trace_free(trie->trace[i]);
   memmove(&trie->trace[i], &trie->trace[i + 1], (size_t)(--trie->count - i) * sizeof *trie->trace);
@@ -214,6 +215,7 @@ static bool make_room(lgt_trie *trie) {
 lgt_status lgt_trie_build(lgt_trie *trie, int64_t position) {
   int deepest = 0;
   trie->nnode = 0;
+  trie->straight = NULL;
   lgt_trie_restart(trie, position);
   trie->mask = -1;
   if (!trie->count) return LGT_OK;
@@ -233,12 +235,14 @@ lgt_status lgt_trie_build(lgt_trie *trie, int64_t position) {
 
 void lgt_trie_restart(lgt_trie *trie, int64_t position) {
   trie->state = 0;
-  trie->position = position;
+  trie->position = trie->begun = position;
   trie->held = (lgt_match){0};
+  trie->holds = 0;
 }
 
 static void hold(lgt_trie *trie, lgt_trace *trace) {
   lgt_match *held = &trie->held, match = {trie->position - trace->length, trie->position, trace};
+  trie->holds++;
   if (held->trace) {
     if (match.start >= held->end) return; /* the one that is held comes first */
     int64_t mine = lgt_trace_score(trace, trie->position),
@@ -275,4 +279,20 @@ void lgt_trie_look(lgt_trie *trie) {
   if (trie->mask < 0) return;
   for (int n = trie->state; n; n = trie->node[n].fail)
     if (trie->node[n].end[true] >= 0) hold(trie, trie->trace[trie->node[n].end[true]]);
+}
+
+lgt_match lgt_trie_take(lgt_trie *trie, bool sure) {
+  lgt_match match = trie->held;
+  bool alone = trie->holds == 1 && match.start == trie->begun && match.end == trie->position;
+  trie->straight = sure && alone ? match.trace : NULL;
+  lgt_trie_restart(trie, match.end);
+  return match;
+}
+
+lgt_match lgt_trie_again(const lgt_trie *trie, const uint64_t *token, int64_t n, bool look) {
+  lgt_trace *trace = trie->straight;
+  bool fits = trace && trie->position == trie->begun &&
+              (trace->look ? look && trace->length == n : trace->length <= n) &&
+              !memcmp(trace->token, token, (size_t)trace->length * sizeof *token);
+  return fits ? (lgt_match){trie->position, trie->position + trace->length, trace} : (lgt_match){0};
 }

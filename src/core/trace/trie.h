@@ -73,7 +73,10 @@ typedef struct lgt_trie {
 
   int state;
   int64_t position; /* in the stream: where the next token is */
+  int64_t begun;    /* ... and where the state was the root last */
   lgt_match held;
+  int holds;           /* how often a trace was complete since then */
+  lgt_trace *straight; /* borrowed: the last match, if nothing else had been complete on the way to it from the root */
 } lgt_trie;
 
 enum { LGT_TRACE_ONCE = 256 };
@@ -96,6 +99,10 @@ bool lgt_trie_feed(lgt_trie *trie, uint64_t token, int least);
 bool lgt_trie_settled(const lgt_trie *trie);
 /* The script looks: hold what ends here if that is better. */
 void lgt_trie_look(lgt_trie *trie);
+/* The trace that is held is the next window; begin anew behind it.  `sure`: its tokens alone say so, not that the window is full. */
+lgt_match lgt_trie_take(lgt_trie *trie, bool sure);
+/* If a trace was just taken, and the next n tokens (then a look) begin with it: the match to which feeding them would come. */
+lgt_match lgt_trie_again(const lgt_trie *trie, const uint64_t *token, int64_t n, bool look);
 /* How many launches the state has come; the longest trace that it may come to, or NULL. */
 static inline int lgt_trie_depth(const lgt_trie *trie) { return trie->nnode ? trie->node[trie->state].depth : 0; }
 static inline const lgt_trace *lgt_trie_ahead(const lgt_trie *trie) {
