@@ -253,6 +253,26 @@ check.case("a plan that stores all needs no collection", function()
   end
 end)
 
+check.case("a large heap is not collected for what is launched once", function()
+  local heap = {}
+  for i = 1, 3e5 do heap[i] = { i } end
+  local function once(n) -- each n another form
+    local x = np.ones(20)
+    for _ = 1, n do x = x + n end
+    check.equal(x:sum()(), 20 * (1 + n * n))
+  end
+  once(1)
+  lgt.stats_reset()
+  for n = 2, 40 do once(n) end
+  local s = lgt.stats()
+  check.that(s.collections <= 10, ("%d windows and %d collections"):format(s.windows, s.collections))
+  for _ = 1, 5 do once(41) end -- what comes again is planned anew when that is known, and then no more
+  lgt.stats_reset()
+  for _ = 1, 10 do once(41) end
+  check.equal(lgt.stats().plans_made, 0)
+  check.equal(#heap, 3e5)
+end)
+
 -- A collection is asked for once a window, and windows grow also where tiles, not the program, end what is fused.  The
 -- last case, as it lets them grow.
 check.case("a stencil in place collects once a window", function()

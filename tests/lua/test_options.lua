@@ -90,14 +90,18 @@ local function choose(f, n)
   return try(1) and choice or nil
 end
 
+local chosen = {} -- by function: what was found, which takes thousands of calls
+
 -- The least number of arguments with which it can be called, and these.
 local function least_call(f)
   if calls[f.name] then return #calls[f.name], calls[f.name] end
-  for n = 0, 3 do
-    if n > f.info.nparams and not f.info.isvararg then return nil end
-    local choice = choose(f, n)
-    if choice then return n, arguments_of(choice, n) end
+  for n = 0, chosen[f.call] and -1 or 3 do
+    if n > f.info.nparams and not f.info.isvararg then break end
+    chosen[f.call] = choose(f, n)
+    if chosen[f.call] then break end
   end
+  local choice = chosen[f.call]
+  if choice then return #choice, arguments_of(choice, #choice) end
 end
 
 -- What lgt --check thinks that f takes must be all that f says it takes.

@@ -298,6 +298,7 @@ typedef struct lgt_plan {
   bool spares;      /* one leaves more than most_saved, for the sake of results that are held and would take more still */
   bool lean;        /* memory is short: results that are spare are not stored, although somebody may hold them */
   bool devices;     /* made for a device (lgt_window.devices) */
+  bool guessed;     /* nobody had looked which results are dead; to be made again when there is time to look */
   uint32_t *layout; /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */
@@ -321,6 +322,8 @@ static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) {
   plan->refs++;
   return plan;
 }
+/* One that was shifted to fit serves once, and one that guessed until there is time to do better. */
+static inline bool lgt_plan_serves_again(const lgt_plan *plan) { return !plan->origin && !plan->retired && !plan->guessed; }
 /* The program has asked for an elided result: the next plan of the window stores it. */
 void lgt_plan_want(const lgt_plan *plan, uint16_t root);
 /* Frees a shifted plan with its last reference; other plans are kept until they are swept. */

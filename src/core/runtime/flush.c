@@ -47,6 +47,7 @@ enum {
   ENTRY_BYTES = 16
 }; /* of the caller's heap: a handle, and its place in a table, about */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
+static const int64_t LONG_COLLECTION_NS = 2000000, BETWEEN_COLLECTIONS = 4;
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
@@ -56,6 +57,7 @@ static bool at_random(lgt_runtime *rt) { /* for tests: decide at random what may
 
 static int ask(lgt_runtime *rt, int what) {
   rt->asked = what;
+  rt->asked_at = lgt_profile_now();
   rt->front.collect = (uint32_t)what;
   if (rt->profile)
     lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
@@ -73,6 +75,8 @@ static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;
   if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
   rt->asked = 0;
+  rt->answered_at = lgt_profile_now();
+  rt->collection_took = rt->answered_at - rt->asked_at;
   rt->map.since_collection = 0;
   rt->stores_collected = rt->stores.live_stores;
   rt->collections++;
@@ -101,6 +105,13 @@ static bool is_pressed(lgt_runtime *rt) {
 void lgt_runtime_relieve(lgt_runtime *rt) {
   rt->front.collect = LGT_COLLECT_NOTHING;
   if (is_pressed(rt)) ask(rt, LGT_COLLECT_OLD);
+}
+
+/* Is it time to collect for the sake of a plan?  Most of what a script does only once is never planned again, and a large heap
+ * takes long to collect: so that is done in no more than a part of the time, and meanwhile plans are made as it looks. */
+static bool affords_collection(const lgt_runtime *rt) {
+  return rt->collection_took < LONG_COLLECTION_NS ||
+         lgt_profile_now() - rt->answered_at > BETWEEN_COLLECTIONS * rt->collection_took;
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */
@@ -213,9 +224,10 @@ static lgt_plan *replayed_plan(lgt_runtime *rt) {
 
 /* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference.  NULL: there is none,
  * and the window's form is built. */
-static lgt_status find_plan(lgt_runtime *rt, lgt_plan **out) {
+static lgt_status find_plan(lgt_runtime *rt, bool may_ask, lgt_plan **out) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  bool known = plan && !plan->lessons->stale;
+  bool sure = may_ask && (rt->flush.collected || affords_collection(rt)); /* guesses will not do any more */
+  bool known = plan && !plan->lessons->stale && !(plan->guessed && sure);
   if (known) {
     plan->epoch = rt->stores.epoch;
     *out = lgt_plan_retain(plan);
@@ -223,6 +235,10 @@ static lgt_status find_plan(lgt_runtime *rt, lgt_plan **out) {
   }
   if (!lgt_window_form(&rt->window, &rt->stores, rt->flush.ncall)) return lgt_no_memory_to_fuse();
   *out = plan ? NULL : lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
+  if (*out && (*out)->guessed && sure) {
+    lgt_plan_release(*out);
+    *out = NULL;
+  }
   rt->shifts += *out != NULL;
   return LGT_OK;
 }
@@ -240,14 +256,16 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     if (!replayed && (status = form_calls(rt))) return poison_calls(rt, status);
     if (!replayed) plan = flush->shifted;
     flush->shifted = NULL;
-    if (!plan && (status = find_plan(rt, &plan))) return poison_calls(rt, status);
+    if (!plan && (status = find_plan(rt, may_ask, &plan))) return poison_calls(rt, status);
     if (!plan) {
-      if (may_ask && !flush->collected && lgt_fuser_elides(&rt->fuser)) return ask(rt, LGT_COLLECT_ALL);
+      bool guess = may_ask && !flush->collected && lgt_fuser_elides(&rt->fuser);
+      if (guess && affords_collection(rt)) return ask(rt, LGT_COLLECT_ALL);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
       if (status) return poison_calls(rt, status);
       lgt_plan_retain(plan);
+      plan->guessed = guess;
       rt->plans++;
     }
     if (must_still_die(rt, plan, false)) {

@@ -135,7 +135,7 @@ static bool keep(lgt_manual *manual, const lgt_window *window, int n, bool look,
     return false;
   lgt_trace *trace = lgt_trace_new(id, window->token, n, look);
   if (!trace) return false;
-  if (!plan->origin && !plan->retired) lgt_trace_keep(trace, plan, pattern);
+  if (lgt_plan_serves_again(plan)) lgt_trace_keep(trace, plan, pattern);
   t->window[t->count++] = trace;
   for (int i = 0; i < n; i++)
     t->launch[t->launches++] = (lgt_manual_launch){window->call[i].kind, window->call[i].line};

@@ -295,7 +295,7 @@ static void keep_again(lgt_tracer *tracer, const lgt_window *window, int n, bool
   if (n < tracer->shortest || (tracer->longest && n > tracer->longest)) return;
   tracer->again = lgt_trace_new(++tracer->trie.last_id, window->token, n, look);
   if (!tracer->again) tracer->failed = true;
-  if (!tracer->again || plan->origin || plan->retired) return;
+  if (!tracer->again || !lgt_plan_serves_again(plan)) return;
   lgt_trace_keep(tracer->again, plan, pattern);
   plan->trace = tracer->again->id;
 }
@@ -345,8 +345,7 @@ lgt_plan *lgt_tracer_plan(lgt_tracer *tracer, lgt_trace *trace, lgt_window *wind
     }
     lgt_difference difference = lgt_window_compare(window, stores, n, plan->word, plan->nword, plan->nroot);
     if (!difference) {
-      for (int i = 0; i < plan->nroot; i++)
-        lgt_store_at(stores, window->root[i])->uses = plan->root[i].uses;
+      for (int i = 0; i < plan->nroot; i++) lgt_store_at(stores, window->root[i])->uses = plan->root[i].uses;
       if (r) move_to_front(trace, r);
       *pattern = trace->recording[0].pattern;
       plan->epoch = stores->epoch;
@@ -369,7 +368,7 @@ void lgt_tracer_replayed(lgt_tracer *tracer, lgt_trace *trace) {
 }
 
 void lgt_tracer_record(lgt_tracer *tracer, lgt_trace *trace, lgt_plan *plan, uint64_t pattern) {
-  if (plan->origin || plan->retired) return; /* one that was shifted to fit serves once */
+  if (!lgt_plan_serves_again(plan)) return;
   lgt_trace_keep(trace, plan, pattern);
   plan->trace = trace->id;
   tracer->stats.recorded++;
