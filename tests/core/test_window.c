@@ -190,6 +190,7 @@ static int different_windows(int turns, int size) {
   int nseen = 0, period;
   if (lgt_window_init(&w, ROOM)) return -1;
   for (int turn = 0; turn < 400; turn++) {
+    if (!lgt_window_reserve(&w, size)) return -1;
     while (w.count < size) {
       uint64_t position = (uint64_t)((at + w.count) % turns);
       w.call[w.count] = (lgt_call){0};

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from metg import CASES, FLAGS  # noqa: E402
 
 SIZES = [(12, 8), (9, 5)]  # steps and width
-LGT = [[], ["--trace=1"], ["--fusion=0"], ["--domains=3", "--min-tile=1"], ["-n", "2", "--min-tile=1", "--cpus=1"]]
+LGT = [[], ["--trace=0"], ["--fusion=0"], ["--domains=3", "--min-tile=1"], ["-n", "2", "--min-tile=1", "--cpus=1"]]
 
 BY_HAND = ", traced by hand"
 

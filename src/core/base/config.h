@@ -49,7 +49,7 @@
   X(TEXT, isa, "", 0, 0, "limit kernels to avx2 or generic vector instructions")                    \
   X(BOOL, reproducible, "0", 1, 1, "the same bits for any number of ranks, domains and tiles")           \
   X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together; with one GPU twice as many") \
-  X(BOOL, trace, "0", 1, 1, "find what repeats among launches, and plan it once")                        \
+  X(BOOL, trace, "1", 1, 1, "find what repeats among launches, and plan it once")                        \
   X(COUNT, trace_sample, "250", 0, 1, "launches between two searches for what repeats")               \
   X(COUNT, trace_history, "8000", 0, 1, "launches that are searched at most")                         \
   X(COUNT, trace_shortest, "2", 0, 1, "least number of launches of a trace")                          \

@@ -56,7 +56,7 @@ void lgt_window_fini(lgt_window *window);
  * it and nothing else is dropped.  *line is then the source line it came from. */
 lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, uint32_t *line);
 
-/* Make room for n more calls; false when out of memory. */
+/* Make room for n more calls behind those there are; false when out of memory. */
 bool lgt_window_reserve(lgt_window *window, int n);
 /* Append a call for which there is room, and which holds its references already. */
 void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call);

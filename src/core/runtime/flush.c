@@ -47,7 +47,8 @@ enum {
   ENTRY_BYTES = 16
 }; /* of the caller's heap: a handle, and its place in a table, about */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
-static const int64_t LONG_COLLECTION_NS = 2000000, BETWEEN_COLLECTIONS = 4;
+static const double LONG_COLLECTION_NS = 2e6; /* of 5 MB */
+static const int64_t BETWEEN_COLLECTIONS = 4; /* times what the last one took */
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
@@ -110,7 +111,7 @@ void lgt_runtime_relieve(lgt_runtime *rt) {
 /* Is it time to collect for the sake of a plan?  Most of what a script does only once is never planned again, and a large heap
  * takes long to collect: so that is done in no more than a part of the time, and meanwhile plans are made as it looks. */
 static bool affords_collection(const lgt_runtime *rt) {
-  return rt->collection_took < LONG_COLLECTION_NS ||
+  return rt->fuser.collection_ns < LONG_COLLECTION_NS ||
          lgt_profile_now() - rt->answered_at > BETWEEN_COLLECTIONS * rt->collection_took;
 }
 

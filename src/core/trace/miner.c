@@ -214,7 +214,10 @@ lgt_status lgt_miner_new(const lgt_miner_options *options, lgt_miner **out) {
     miner->astray = lgt_mem_zalloc((size_t)miner->nsample * sizeof *miner->astray);
   }
   if (!miner || !miner->ring || !miner->astray) {
-    if (miner) lgt_mem_free(miner->ring);
+    if (miner) {
+      lgt_mem_free(miner->ring);
+      lgt_mem_free(miner->astray);
+    }
     lgt_mem_free(miner);
     return lgt_err(LGT_NO_MEMORY, "out of memory for the launches in which traces are searched for");
   }
