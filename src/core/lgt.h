@@ -56,7 +56,7 @@
  *   isa            TEXT    -              limit kernels to avx2 or generic vector instructions
  *   reproducible   BOOL    0     run time the same bits for any number of ranks, domains and tiles
  *   window         COUNT   256   run time greatest number of launches analysed together; with one GPU twice as many
- *   trace          BOOL    0     run time find what repeats among launches, and plan it once
+ *   trace          BOOL    1     run time find what repeats among launches, and plan it once
  *   trace_sample   COUNT   250            launches between two searches for what repeats
  *   trace_history  COUNT   8000           launches that are searched at most
  *   trace_shortest COUNT   2              least number of launches of a trace

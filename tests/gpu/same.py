@@ -154,9 +154,13 @@ def main():
     parser.add_argument("--driver", default=os.path.join(ROOT, "build/tests/gpu"), help="folder of the emulated driver")
     parser.add_argument("--cache", default="", help="folder of kernels")
     parser.add_argument("--setting", choices=SETTINGS, action="append")
+    parser.add_argument("--part", help="K/N: each N-th program, from the K-th on")
     parser.add_argument("--table", action="store_true", help="print what ran where")
     parser.add_argument("names", nargs="*", help="programs")
     args = parser.parse_args()
+    if args.part:
+        part, parts = map(int, args.part.split("/"))
+        args.names = (args.names or list(programs.PROGRAMS))[part - 1::parts]
     args.lgt, args.driver = os.path.abspath(args.lgt), os.path.abspath(args.driver)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="lgt-gpu-") as folder:

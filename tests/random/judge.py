@@ -73,7 +73,9 @@ def domains_of(config):
 
 
 def driver_of(binary):
-    """The folder of the emulated CUDA driver that was built beside lgt, or None."""
+    """The folder of the CUDA driver: what was asked for (run.py --driver), or of the emulated one that was built beside lgt, or None."""
+    if "RANDOM_DRIVER" in os.environ:
+        return os.environ["RANDOM_DRIVER"]
     folder = os.path.join(os.path.dirname(os.path.abspath(binary)), "tests/gpu")
     return folder if os.path.exists(os.path.join(folder, "libcuda.so.1")) else None
 

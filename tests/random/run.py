@@ -355,6 +355,7 @@ def main():
                         "several: so many configurations are drawn for each, and run against one reference")
     parser.add_argument("--limit", type=int, default=900, help="seconds for a batch")
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
+    parser.add_argument("--driver", help="folders where the CUDA driver is looked for (default: the emulated one beside lgt)")
     parser.add_argument("--keep", help="folder for failing programs")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
     parser.add_argument("-v", dest="verbose", action="store_true")
@@ -363,6 +364,8 @@ def main():
     parser.add_argument("--show", type=int, help="print a program")
     args = parser.parse_args()
     args.lgt, args.set = os.path.abspath(args.lgt), args.set or [""]
+    if args.driver is not None:
+        os.environ["RANDOM_DRIVER"] = args.driver  # for judge.driver_of, in all processes
 
     if args.show is not None:
         program = generate(args.show, longest=args.longest)

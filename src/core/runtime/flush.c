@@ -47,8 +47,8 @@ enum {
   ENTRY_BYTES = 16
 }; /* of the caller's heap: a handle, and its place in a table, about */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
-static const double LONG_COLLECTION_NS = 2e6; /* of 5 MB */
-static const int64_t BETWEEN_COLLECTIONS = 4; /* times what the last one took */
+static const double LONG_COLLECTION_NS = 2e6;     /* of 5 MB */
+static const int64_t BETWEEN_COLLECTIONS = 4;     /* times what the last one took */
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
@@ -227,8 +227,8 @@ static lgt_plan *replayed_plan(lgt_runtime *rt) {
  * and the window's form is built. */
 static lgt_status find_plan(lgt_runtime *rt, bool may_ask, lgt_plan **out) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  bool sure = may_ask && (rt->flush.collected || affords_collection(rt)); /* guesses will not do any more */
-  bool known = plan && !plan->lessons->stale && !(plan->guessed && sure);
+  bool renew = may_ask && (rt->flush.collected || affords_collection(rt)); /* guesses will not do any more */
+  bool known = plan && !plan->lessons->stale && !(plan->guessed && renew);
   if (known) {
     plan->epoch = rt->stores.epoch;
     *out = lgt_plan_retain(plan);
@@ -236,7 +236,7 @@ static lgt_status find_plan(lgt_runtime *rt, bool may_ask, lgt_plan **out) {
   }
   if (!lgt_window_form(&rt->window, &rt->stores, rt->flush.ncall)) return lgt_no_memory_to_fuse();
   *out = plan ? NULL : lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
-  if (*out && (*out)->guessed && sure) {
+  if (*out && (*out)->guessed && renew) {
     lgt_plan_release(*out);
     *out = NULL;
   }

@@ -281,10 +281,10 @@ void lgt_trie_look(lgt_trie *trie) {
     if (trie->node[n].end[true] >= 0) hold(trie, trie->trace[trie->node[n].end[true]]);
 }
 
-lgt_match lgt_trie_take(lgt_trie *trie, bool sure) {
+lgt_match lgt_trie_take(lgt_trie *trie, bool settled) {
   lgt_match match = trie->held;
   bool alone = trie->holds == 1 && match.start == trie->begun && match.end == trie->position;
-  trie->straight = sure && alone ? match.trace : NULL;
+  trie->straight = settled && alone ? match.trace : NULL;
   lgt_trie_restart(trie, match.end);
   return match;
 }

@@ -99,8 +99,8 @@ bool lgt_trie_feed(lgt_trie *trie, uint64_t token, int least);
 bool lgt_trie_settled(const lgt_trie *trie);
 /* The script looks: hold what ends here if that is better. */
 void lgt_trie_look(lgt_trie *trie);
-/* The trace that is held is the next window; begin anew behind it.  `sure`: its tokens alone say so, not that the window is full. */
-lgt_match lgt_trie_take(lgt_trie *trie, bool sure);
+/* The trace that is held is the next window; begin anew behind it.  `settled`: its tokens alone say so, not that the window is full. */
+lgt_match lgt_trie_take(lgt_trie *trie, bool settled);
 /* If a trace was just taken, and the next n tokens (then a look) begin with it: the match to which feeding them would come. */
 lgt_match lgt_trie_again(const lgt_trie *trie, const uint64_t *token, int64_t n, bool look);
 /* How many launches the state has come; the longest trace that it may come to, or NULL. */
