@@ -119,6 +119,57 @@ TEST(traces_that_end_in_looks) {
   lgt_trie_fini(&trie);
 }
 
+/* The traces that n tokens are cut into, by feeding each or (`again`) by looking first whether the last one comes again. */
+static int cut(lgt_trie *trie, const uint64_t *token, int n, bool again, lgt_match *out, int *told) {
+  int count = 0;
+  trie->straight = NULL;
+  lgt_trie_restart(trie, 0);
+  while (trie->position < n) {
+    lgt_match match = {0};
+    if (again) match = lgt_trie_again(trie, token + trie->position, n - trie->position, false);
+    if (match.trace) {
+      lgt_trie_restart(trie, match.end);
+      ++*told;
+    } else {
+      while (!lgt_trie_settled(trie) && trie->position < n) lgt_trie_feed(trie, token[trie->position], 1);
+      if (!lgt_trie_settled(trie)) break;
+      match = lgt_trie_take(trie, true);
+    }
+    out[count++] = match;
+  }
+  return count;
+}
+
+TEST(a_trace_that_comes_again_is_told_at_once) {
+  enum { N = 200 };
+  int told = 0;
+  for (int round = 0; round < 3000; round++) {
+    lgt_trie trie;
+    uint64_t token[N];
+    lgt_match fed[N], seen[N];
+    char text[8];
+    lgt_trie_init(&trie, 1000);
+    int letters = 2 + (int)random_below(2), period = 1 + (int)random_below(6);
+    for (int t = 0; t < 4; t++) {
+      int length = 1 + (int)random_below(6);
+      for (int i = 0; i < length; i++) text[i] = (char)('a' + random_below((uint64_t)letters));
+      text[length] = 0;
+      add(&trie, text, false);
+    }
+    CHECK(!lgt_trie_build(&trie, 0));
+    for (int i = 0; i < N; i++) { /* a loop, now and then another launch */
+      bool other = i < period || random_below(30) == 0;
+      token[i] = other ? (97 + random_below((uint64_t)letters)) * 0x9e3779b97f4a7c15u : token[i - period];
+    }
+    int n = cut(&trie, token, N, false, fed, &told), m = cut(&trie, token, N, true, seen, &told);
+    CHECK_EQ(m, n);
+    for (int i = 0; i < n && i < m; i++)
+      CHECK(fed[i].start == seen[i].start && fed[i].end == seen[i].end && fed[i].trace == seen[i].trace);
+    lgt_trie_fini(&trie);
+  }
+  CHECK(told > 10000);
+}
+
 TEST(scores_are_capped_and_decay) {
   lgt_trace often = {.length = 10, .count = 1000 * LGT_TRACE_ONCE},
             better = {.length = 20, .count = 64 * LGT_TRACE_ONCE};
@@ -177,6 +228,7 @@ int main(void) {
   RUN(the_state_is_the_longest_pointer);
   RUN(the_longest_trace_that_begins_first);
   RUN(traces_that_end_in_looks);
+  RUN(a_trace_that_comes_again_is_told_at_once);
   RUN(scores_are_capped_and_decay);
   RUN(the_least_score_makes_room);
   RUN(without_memory);

@@ -48,7 +48,7 @@ enum {
 }; /* of the caller's heap: a handle, and its place in a table, about */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
 static const double LONG_COLLECTION_NS = 2e6;     /* of 5 MB */
-static const int64_t BETWEEN_COLLECTIONS = 4;     /* times what the last one took */
+static const int64_t SHARE_OF_COLLECTIONS = 5;    /* for plans, where they are long: a fifth of the time */
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
@@ -76,8 +76,7 @@ static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;
   if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
   rt->asked = 0;
-  rt->answered_at = lgt_profile_now();
-  rt->collection_took = rt->answered_at - rt->asked_at;
+  rt->collection_took = lgt_profile_now() - rt->asked_at;
   rt->map.since_collection = 0;
   rt->stores_collected = rt->stores.live_stores;
   rt->collections++;
@@ -110,9 +109,10 @@ void lgt_runtime_relieve(lgt_runtime *rt) {
 
 /* Is it time to collect for the sake of a plan?  Most of what a script does only once is never planned again, and a large heap
  * takes long to collect: so that is done in no more than a part of the time, and meanwhile plans are made as it looks. */
-static bool affords_collection(const lgt_runtime *rt) {
-  return rt->fuser.collection_ns < LONG_COLLECTION_NS ||
-         lgt_profile_now() - rt->answered_at > BETWEEN_COLLECTIONS * rt->collection_took;
+static bool affords_collection(lgt_runtime *rt) {
+  bool affords = rt->fuser.collection_ns < LONG_COLLECTION_NS ||
+                 lgt_profile_now() - rt->asked_for_plan > SHARE_OF_COLLECTIONS * rt->collection_took;
+  return at_random(rt) ? !affords : affords;
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */
@@ -227,7 +227,8 @@ static lgt_plan *replayed_plan(lgt_runtime *rt) {
  * and the window's form is built. */
 static lgt_status find_plan(lgt_runtime *rt, bool may_ask, lgt_plan **out) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  bool renew = may_ask && (rt->flush.collected || affords_collection(rt)); /* guesses will not do any more */
+  bool renew = may_ask &&
+               (rt->flush.collected || affords_collection(rt)); /* plans that guessed will not do any more */
   bool known = plan && !plan->lessons->stale && !(plan->guessed && renew);
   if (known) {
     plan->epoch = rt->stores.epoch;
@@ -235,11 +236,9 @@ static lgt_status find_plan(lgt_runtime *rt, bool may_ask, lgt_plan **out) {
     return LGT_OK;
   }
   if (!lgt_window_form(&rt->window, &rt->stores, rt->flush.ncall)) return lgt_no_memory_to_fuse();
-  *out = plan ? NULL : lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
-  if (*out && (*out)->guessed && renew) {
-    lgt_plan_release(*out);
-    *out = NULL;
-  }
+  const lgt_plan *origin = plan ? NULL : lgt_fuser_find_form(&rt->fuser, &rt->window);
+  bool shifts = origin && !(origin->guessed && renew);
+  *out = shifts ? lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall) : NULL;
   rt->shifts += *out != NULL;
   return LGT_OK;
 }
@@ -260,7 +259,10 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     if (!plan && (status = find_plan(rt, may_ask, &plan))) return poison_calls(rt, status);
     if (!plan) {
       bool guess = may_ask && !flush->collected && lgt_fuser_elides(&rt->fuser);
-      if (guess && affords_collection(rt)) return ask(rt, LGT_COLLECT_ALL);
+      if (guess && affords_collection(rt)) {
+        rt->asked_for_plan = lgt_profile_now();
+        return ask(rt, LGT_COLLECT_ALL);
+      }
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);

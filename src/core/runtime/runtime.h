@@ -77,13 +77,14 @@ struct lgt_runtime {
 
   char **line; /* owned texts by number; 0 is unused */
   int nline, line_room;
-  bool looked;                                    /* the script has looked at elements, and launched nothing since */
-  int asked;                                      /* what the caller was asked to collect; 0: nothing */
-  int64_t asked_at, answered_at, collection_took; /* in nanoseconds, of the last time */
-  int64_t pressure;                               /* bytes of what may be dead for which the caller is asked to collect */
-  int64_t stores_collected;                       /* stores that were alive after the last collection, or fewer since */
-  uint64_t jitter;                                /* state of the random local decisions; 0: none */
-  char *text;                                     /* owned, of LGT_TEXT_ROOM bytes: what was told last */
+  bool looked;                      /* the script has looked at elements, and launched nothing since */
+  int asked;                        /* what the caller was asked to collect; 0: nothing */
+  int64_t asked_at, asked_for_plan; /* when; for the sake of a plan */
+  int64_t collection_took;          /* nanoseconds, the last time */
+  int64_t pressure;                 /* bytes of what may be dead for which the caller is asked to collect */
+  int64_t stores_collected;         /* stores that were alive after the last collection, or fewer since */
+  uint64_t jitter;                  /* state of the random local decisions; 0: none */
+  char *text;                       /* owned, of LGT_TEXT_ROOM bytes: what was told last */
 
   int64_t swept;                     /* bytes that the last sweep left (sweep.h) ... */
   int64_t room;                      /* ... and how many new ones there may be until the next one */

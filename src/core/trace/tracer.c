@@ -77,10 +77,10 @@ static void follow_again(lgt_tracer *tracer) {
   if (lgt_trie_build(&tracer->trie, tracer->base)) tracer->failed = true;
 }
 
-/* What is replayed already, be it as a part of a longer window, is no news. */
+/* What is replayed already, be it as a part of a longer window, is no news.  (Not by `replays`, which are a rank's own affair.) */
 static bool is_part_of_again(const lgt_tracer *tracer, const lgt_found *f) {
   const lgt_trace *again = tracer->again;
-  if (!again || !again->replays || again->look != f->look) return false;
+  if (!again || !again->recorded || again->look != f->look) return false;
   if (f->look && again->length != f->length) return false;
   for (int i = 0; i + f->length <= again->length; i++)
     if (!memcmp(again->token + i, f->token, (size_t)f->length * sizeof *f->token)) return true;
@@ -115,6 +115,7 @@ static void forget_outgrown(lgt_tracer *tracer) {
   if (!tracer->outgrown) return;
   int n = lgt_trie_forget(&tracer->trie, is_outgrown, &tracer->outgrown);
   if (n) follow_again(tracer);
+  /* The window that was planned last is as long as windows were: half as long as they may be now. */
   if (tracer->again && !tracer->again->look && tracer->again->length <= tracer->outgrown) {
     n += tracer->again->replays > 0;
     lgt_trace_free(tracer->again);

@@ -101,7 +101,8 @@ bool lgt_trie_settled(const lgt_trie *trie);
 void lgt_trie_look(lgt_trie *trie);
 /* The trace that is held is the next window; begin anew behind it.  `settled`: its tokens alone say so, not that the window is full. */
 lgt_match lgt_trie_take(lgt_trie *trie, bool settled);
-/* If a trace was just taken, and the next n tokens (then a look) begin with it: the match to which feeding them would come. */
+/* From the root the same tokens lead the same way; where only one trace was complete on it, no score decided.  So if a trace was
+ * taken like that, and the next n tokens (then a look) begin with it: the match to which feeding them would come. */
 lgt_match lgt_trie_again(const lgt_trie *trie, const uint64_t *token, int64_t n, bool look);
 /* How many launches the state has come; the longest trace that it may come to, or NULL. */
 static inline int lgt_trie_depth(const lgt_trie *trie) { return trie->nnode ? trie->node[trie->state].depth : 0; }
