@@ -265,8 +265,8 @@ check.case("a large heap is not collected for what is launched once", function()
   for n = 1, 40 do once(n) end
   local s = lgt.stats()
   check.that(s.collections <= s.windows / 2, ("%d windows and %d collections"):format(s.windows, s.collections))
-  -- What comes again is planned anew once there is time to collect, and then no more.  Where all is stored nobody collects, and
-  -- ranks may not ask what time it is.
+  -- What comes again is planned anew once there is time to collect, and then no more.  Where all is stored nobody
+  -- collects, and ranks may not ask what time it is.
   local begin, renewed = os.clock(), s.collections == 0 or lgt.size() > 1
   while not renewed and os.clock() - begin < 60 do
     lgt.stats_reset()
