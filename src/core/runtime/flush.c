@@ -109,10 +109,9 @@ void lgt_runtime_relieve(lgt_runtime *rt) {
 
 /* Is it time to collect for the sake of a plan?  Most of what a script does only once is never planned again, and a large heap
  * takes long to collect: so that is done in no more than a part of the time, and meanwhile plans are made as it looks. */
-static bool affords_collection(lgt_runtime *rt) {
-  bool affords = rt->fuser.collection_ns < LONG_COLLECTION_NS ||
-                 lgt_profile_now() - rt->asked_for_plan > SHARE_OF_COLLECTIONS * rt->collection_took;
-  return at_random(rt) ? !affords : affords;
+static bool affords_collection(const lgt_runtime *rt) {
+  return rt->fuser.collection_ns < LONG_COLLECTION_NS ||
+         lgt_profile_now() - rt->asked_for_plan > SHARE_OF_COLLECTIONS * rt->collection_took;
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */
