@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random programs: lgt against NumPy and against itself.
 
-    tests/random/run.py --lgt build/lgt                1000 programs, each under the reference and three drawn
+    tests/random/run.py --lgt build/lgt                600 programs, each under the reference and three drawn
                                                        configurations (make test)
     tests/random/run.py --stress                       the whole matrix of configurations (make stress)
     tests/random/run.py --count 100000 --longest 8 --set "gpus=1"      many short ones, each on a GPU
@@ -346,7 +346,7 @@ def main():
     parser = argparse.ArgumentParser(description="Random programs: lgt against NumPy and against itself.")
     parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
     parser.add_argument("--stress", "--all", action="store_true", help="the whole matrix of configurations")
-    parser.add_argument("--count", type=int, default=1000, help="programs")
+    parser.add_argument("--count", type=int, default=600, help="programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--longest", type=int, default=LONGEST, help="statements of a program, blocks counted as one, at most: "
                         "many short programs rather than few long ones")
