@@ -11,8 +11,9 @@
  *   drop     the calls leave the window, and stores that only they kept alive go
  *
  * It may stop before a plan is made or a group is bound and ask the caller to collect garbage: a new
- * plan wants to know which results are unreachable, a group may overwrite what recipes read.  And it may stop behind
- * a group, for memory that dead handles hold has to come back in time.  C never collects by itself.
+ * plan wants to know which results are unreachable (and guesses, where there is no time to look), a group may overwrite
+ * what recipes read.  And it may stop behind a group, for memory that dead handles hold has to come back in time.  C never
+ * collects by itself.
  */
 #include "runtime/runtime.h"
 
