@@ -175,6 +175,11 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
       .binder = binder, .group = rescue, .source = recipe->binding, .param = recipe->binding->param};
   if (store->line) try.where = binder->line_text(binder->line_context, store->line);
   lgt_failure *failure = failure_of_inputs(binder, elided, recipe->binding);
+  if (failure && lgt_map_whole(binder->map) && binder->njob) {
+    /* What is not done yet may have failed before that did; with several domains whoever looks is told that. */
+    lgt_job_retire(binder, true);
+    failure = failure_of_inputs(binder, elided, recipe->binding);
+  }
   if (!failure) {
     /* Had results been stored, there would be nothing that only recipes keep, nor copies of former contents now: they need
      * not fit. */

@@ -100,7 +100,11 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
     lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight poison it */
   }
   /* What is poisoned here only is what others may want to read. */
-  if (!status && !rt->binder.peers && store->failure) return report(rt, store->failure, access);
+  if (!status && !rt->binder.peers && store->failure) {
+    status = lgt_job_look_native(&rt->binder); /* what is not done yet may have failed before that did */
+    lgt_job_retire(&rt->binder, false);
+    return status ? status : report(rt, store->failure, access);
+  }
   if (!status) status = acquire_rect(rt, store, rect, access, out);
   if (status && store->failure) { /* that came first */
     *position = store->failure->position;
