@@ -3,9 +3,11 @@
 A run's memory is the greatest resident set of its process (of ranks: the sum over them), as the kernel counts it.  The
 sizes are such that arrays take 30 MB or more, unless a program's own limits forbid that.
 """
+import atexit
 import math
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -103,8 +105,9 @@ class Programs:
 
     def __init__(self, bench, small):
         self.bench, self.small = bench, small
-        self.cache = tempfile.TemporaryDirectory()
-        self.env = {**bench.env, "XDG_CACHE_HOME": self.cache.name}
+        cache = tempfile.mkdtemp(prefix="lgt-bench-")
+        atexit.register(shutil.rmtree, cache, ignore_errors=True)  # what the last run has left to compile comes there
+        self.env = {**bench.env, "XDG_CACHE_HOME": cache}
 
     def arguments(self, name):
         return [str(a) for a in (self.small[name][0] if self.bench.quick else {**LARGE, **MORE}[name])]
@@ -201,7 +204,7 @@ def mem(bench, small, table):
 
 def groups(programs, name, *options):
     """Fused groups of a run, and its tasks, as its log counts them."""
-    command = [programs.bench.lgt_path, "--debug=exec:1", *options, text_of(name), *programs.arguments(name)]
+    command = [programs.bench.lgt_path, "--debug=exec:1", "--finish=0", *options, text_of(name), *programs.arguments(name)]
     done = subprocess.run(command, env=programs.env, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     found = re.findall(r"(\d+) groups in (\d+) tasks,", done.stderr)
     return tuple(map(int, found[-1])) if found else (0, 0)
