@@ -427,6 +427,28 @@ check.case("few elements are picked and placed at once where nothing is to be wa
   end
 end)
 
+check.case("what is picked and placed at once is explained", function()
+  local x, few, mask = np.arange(20) * 0.5, np.array({ 2, 5 }, "int64"), np.arange(20):ne(3):copy()
+  local function explained(array, kind, at_once)
+    local text = lgt.explain(array)
+    check.equal(text:match("last written at once, [^:\n]*: ([^\n]*)") or "a task", at_once and kind or "a task")
+  end
+  local y = x:copy()
+  y[few] = 2 -- from here on it has memory of its own
+  lgt.fence()
+  for _ = 1, 2 do
+    explained(y, "a task")
+    explained(x[few], "gather", AT_ONCE)
+    explained(x[mask], "mask_pick", C.lgt_domains(rt) == 1)
+    explained(np.nonzero(mask)[1], "mask_list", C.lgt_domains(rt) == 1)
+    lgt.fence()
+    y[few] = 3
+    explained(y, "scatter_number", AT_ONCE)
+    check.that(lgt.explain(y):find("made by a task of", 1, true))
+    y["..."] = x
+  end
+end)
+
 check.case("what is placed at once is seen by nobody who should not", function()
   local few = np.array({ 2 }, "int64")
   for _ = 1, 3 do

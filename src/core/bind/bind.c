@@ -74,7 +74,7 @@ static lgt_status settle_all(lgt_attempt *try) {
     status = lgt_attempt_settle(try, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
     int slot = group->slot_of_final[2 * f + 1];
-    store->maker = lasting;
+    lgt_store_made(store, lasting);
     lgt_acquire_housed(store, lasting, slot);
     if (group->slot[slot].rest != LGT_NONE) continue;
     /* what domains have that take no part */
@@ -85,7 +85,7 @@ static lgt_status settle_all(lgt_attempt *try) {
     if (group->slot[s].initial && group->slot[s].written) {
       lgt_store *store = lgt_attempt_store(try, group->slot[s].root);
       if (!store->written) lgt_acquire_housed(store, lasting, s);
-      store->maker = lasting;
+      lgt_store_made(store, lasting);
       store->written = true;
       if (group->slot[s].defined && !group->split) lgt_poison_outdate(try->binder, store);
     }

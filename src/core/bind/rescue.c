@@ -140,7 +140,7 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
     if (!recipe && !(recipe = new_recipe(try))) return lgt_no_memory_to_launch();
     lgt_rescue_drop(try->binder, store);
     store->recipe = recipe;
-    store->maker = lgt_plan_group_lasting(group);
+    lgt_store_made(store, lgt_plan_group_lasting(group));
     store->housed = NULL;
     store->recipe_root = (uint16_t)e;
     store->written = true;

@@ -49,6 +49,7 @@ typedef struct lgt_store {
   lgt_recipe *recipe;                 /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;               /* which of the recipe's results it is */
   const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
+  const char *at_once;                /* borrowed: the kind that wrote it since, without a task (launch.c, pick.c); or NULL */
   const struct lgt_plan_group
       *housed;               /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
   uint16_t housed_slot;      /* as which of its slots */
@@ -138,6 +139,12 @@ uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const
 /* A hash of the view's *form*: everything planning asks of a view by itself, without its numbers.  Two windows whose
  * views have equal forms, and relate to one another alike, are planned alike (shift.h). */
 uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout);
+
+/* A group has written it. */
+static inline void lgt_store_made(lgt_store *store, const struct lgt_plan_group *maker) {
+  store->maker = maker;
+  store->at_once = NULL;
+}
 
 /* May anybody but the calls that are being planned still ask for its contents? */
 static inline bool lgt_store_reachable(const lgt_store *store) { return store->handles > 0 || store->refs > store->uses; }

@@ -145,9 +145,11 @@ static void put_host(writer *w, const lgt_plan_group *maker) {
   lgt_mem_free(needed);
 }
 
-/* The group of the plan that last wrote the store. */
+/* What wrote the store since a group did, and the group of the plan that last wrote it. */
 static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store) {
   const lgt_plan_group *group = store->maker;
+  if (store->at_once)
+    put(w, "last written at once, by the thread that runs the script, without a task: %s\n", store->at_once);
   if (!group) return;
   put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s",
       group->nloop, group->nloop == 1 ? "" : "s");

@@ -182,6 +182,7 @@ int lgt_launch_at_once(lgt_runtime *rt, const lgt_launch *launch) {
   if ((fresh && lgt_look_new(rt, result, &tile[0])) || tile[0].ndim == 0) return 0;
   lgt_scratch_serve(rt->map.pool);
   if (kind->own(tile, kind->nargs, launch->param, 0, tile[0].extent[0])) return 0;
+  lgt_store_at(&rt->stores, rt->stores.handle[result].store)->at_once = kind->name;
   if (fresh) lgt_runtime_relieve(rt);
   return 1;
 }

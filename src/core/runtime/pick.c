@@ -22,9 +22,10 @@ static lgt_status list_new(lgt_runtime *rt, uint32_t room, list *out) {
   return out->array ? lgt_look_new(rt, out->array, &out->tile) : LGT_NO_MEMORY;
 }
 
-/* It has been written: it shows only the first n rows of what it has. */
-static lgt_status list_end(lgt_runtime *rt, list *of, int64_t n) {
+/* It has been written, by what tasks of a kind would do: it shows only the first n rows of what it has. */
+static lgt_status list_end(lgt_runtime *rt, list *of, int64_t n, const char *kind) {
   lgt_handle *handle = &rt->stores.handle[of->array];
+  lgt_store_at(&rt->stores, handle->store)->at_once = kind;
   uint32_t layout = lgt_layout_slice(rt, handle->layout, 0, 0, n, 1);
   if (layout) handle->layout = layout;
   return layout ? LGT_OK : LGT_NO_MEMORY;
@@ -40,7 +41,7 @@ lgt_id lgt_mask_pick(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id array) 
   if (status) goto release_mask;
   status = list_new(rt, room, &picked);
   if (!status) n = lgt_select_pick(&picked.tile, &by, &from);
-  if (!status) status = list_end(rt, &picked, n);
+  if (!status) status = list_end(rt, &picked, n, "mask_pick");
   lgt_instance_release(&rt->map, from_inst);
 release_mask:
   lgt_instance_release(&rt->map, by_inst);
@@ -62,7 +63,7 @@ lgt_status lgt_mask_list(lgt_runtime *rt, uint32_t room, lgt_id mask, lgt_id *li
     tile[d] = made[d].tile;
   }
   if (!status) n = lgt_select_list(tile, &by);
-  for (int d = 0; d < by.ndim && !status; d++) status = list_end(rt, &made[d], n);
+  for (int d = 0; d < by.ndim && !status; d++) status = list_end(rt, &made[d], n, "mask_list");
   for (int d = 0; d < by.ndim; d++) {
     lists[d] = made[d].array;
     if (status) lgt_handle_drop(rt, lists[d]);
