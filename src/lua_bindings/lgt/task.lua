@@ -272,8 +272,9 @@ local function define(lgt, definition)
 
   function task.classify(layout) return classes.find(lgt.C, lgt.rt, lgt.layouts[layout].dtype, layout) end
 
-  -- What follows in the trie: behind the last class the kind, for which all arrays are given.  Nodes of a trie that is
-  -- forgotten serve the call at hand and no other.
+  -- What follows in the trie: behind the last class the kind, for which all arrays are given.  If the trie has to be
+  -- forgotten on the way, what the call at hand learns below its root is lost, too, but for the kind: the launcher has
+  -- that with the latest layouts.
   function task.learn(node, class, ...)
     remembered = remembered + 1
     if remembered > MOST then
