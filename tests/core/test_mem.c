@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "base/mem.h"
@@ -269,6 +271,40 @@ TEST(cgroups_of_version_1_count_too) {
   end_machine();
 }
 
+static bool resident(void *start, size_t bytes) {
+  unsigned char in[64] = {0};
+  if (mincore(start, bytes, in)) return false; /* it is not mapped */
+  for (size_t i = 0; i < sizeof in; i++)
+    if (in[i] & 1) return true;
+  return false;
+}
+
+/* The kernel makes one mapping of neighbours, so that giving back the one in the middle makes one more. */
+TEST(memory_goes_back_although_there_are_too_many_mappings) {
+  enum { MOST = 200000 };
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), part = 16 * page;
+  long most = MOST;
+  FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+  if (file && fscanf(file, "%ld", &most) != 1) most = MOST;
+  if (file) fclose(file);
+  if (most >= MOST) {
+    printf("# skip: a process may have as many mappings as it wants\n");
+    return;
+  }
+  size_t n = 2 * (size_t)most, i = 1;
+  char *block = lgt_mem_reserve(3 * part);
+  char *many = mmap(NULL, n * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(block && many != MAP_FAILED);
+  memset(block, 1, 3 * part);
+  while (i < n && !mprotect(many + i * page, page, PROT_READ)) i += 2;
+  CHECK(i < n && resident(block + part, part));
+  lgt_mem_release(block + part, part);
+  CHECK(!resident(block + part, part) && block[part - 1] == 1 && block[2 * part] == 1);
+  CHECK(!munmap(many + page, page) && !munmap(many + 3 * page, page)); /* one of them each */
+  CHECK(!munmap(many, n * page));
+  lgt_mem_release(block, 3 * part);
+}
+
 int main(void) {
   RUN(blocks_are_counted);
   RUN(the_chosen_allocation_fails);
@@ -279,6 +315,7 @@ int main(void) {
   RUN(large_blocks_begin_at_different_places_of_a_huge_page);
   RUN(pages_go_on_from_block_to_block);
   RUN(reserved_space_appears_when_touched);
+  RUN(memory_goes_back_although_there_are_too_many_mappings);
   RUN(an_arena_gives_zeroed_memory_and_reuses_its_blocks);
   RUN(the_machine_says_how_much_memory_there_is);
   RUN(the_least_limit_of_all_cgroups_counts);

@@ -183,6 +183,12 @@ static void *map(void *at, size_t size, int flags) {
   return block == MAP_FAILED ? NULL : block;
 }
 
+/* A process may have only so many mappings, and to unmap a part of one makes two of it.  Where that is refused the addresses
+ * are lost, but not the memory. */
+static void unmap(void *start, size_t size) {
+  if (munmap(start, size)) (void)madvise(start, size, MADV_DONTNEED);
+}
+
 static size_t round_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 static size_t mapped(size_t size) { return round_up(size + (COLOURS - 1) * COLOUR, PAGE); }
 
@@ -197,8 +203,8 @@ void *lgt_mem_pages_alloc(size_t size) {
   char *start = map(NULL, size + HUGE, 0);
   if (!start) return NULL;
   char *block = (char *)round_up((size_t)start, HUGE);
-  if (block > start) munmap(start, (size_t)(block - start));
-  if (start + HUGE > block) munmap(block + size, (size_t)(start + HUGE - block));
+  if (block > start) unmap(start, (size_t)(block - start));
+  if (start + HUGE > block) unmap(block + size, (size_t)(start + HUGE - block));
   (void)madvise(block, size, MADV_HUGEPAGE); /* a kernel without huge pages is slower, not wrong */
   return block + atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) % COLOURS * COLOUR;
 }
@@ -206,7 +212,7 @@ void *lgt_mem_pages_alloc(size_t size) {
 void lgt_mem_pages_free(void *block, size_t size) {
   if (!block) return;
   if (size < HUGE) free(block);
-  else munmap((char *)((size_t)block & -HUGE), mapped(size));
+  else unmap((char *)((size_t)block & -HUGE), mapped(size));
 }
 
 lgt_pages lgt_mem_pages_keep(void *block, size_t size) {
@@ -215,7 +221,7 @@ lgt_pages lgt_mem_pages_keep(void *block, size_t size) {
     return (lgt_pages){0};
   }
   lgt_pages pages = {(char *)((size_t)block & -HUGE), mapped(size) & -HUGE};
-  if (mapped(size) > pages.bytes) munmap(pages.start + pages.bytes, mapped(size) - pages.bytes);
+  if (mapped(size) > pages.bytes) unmap(pages.start + pages.bytes, mapped(size) - pages.bytes);
   return pages;
 }
 
@@ -237,7 +243,7 @@ size_t lgt_mem_pages_move(lgt_pages *pages, void *block, size_t size, size_t fil
 void lgt_mem_pages_drop(lgt_pages *pages, size_t bytes) {
   bytes = bytes < pages->bytes ? round_up(bytes, HUGE) : pages->bytes;
   pages->bytes -= bytes;
-  if (bytes) munmap(pages->start + pages->bytes, bytes);
+  if (bytes) unmap(pages->start + pages->bytes, bytes);
 }
 
 void lgt_mem_trim(void) { (void)malloc_trim(0); }
@@ -245,7 +251,7 @@ void lgt_mem_trim(void) { (void)malloc_trim(0); }
 void *lgt_mem_reserve(size_t size) { return admit() ? map(NULL, size ? size : 1, MAP_NORESERVE) : NULL; }
 
 void lgt_mem_release(void *block, size_t size) {
-  if (block) munmap(block, size ? size : 1);
+  if (block) unmap(block, size ? size : 1);
 }
 
 void lgt_mem_forget(void *pages, size_t size) { (void)madvise(pages, size, MADV_DONTNEED); }
