@@ -129,12 +129,12 @@ lgt_status lgt_gpu_launch(lgt_queue *queue, lgt_code code, lgt_nest *nest) {
   lgt_assert(code.class == LGT_CLASS_CUDA && code.handle);
   module *m = code.handle;
   lgt_grid grid;
-  lgt_status status = lgt_gpu_enter(queue->gpu);
+  lgt_status status = LGT_OK;
   int nlaunch;
-  const lgt_grid_launch *again = status ? NULL : lgt_grid_again(&m->memo, nest, queue->scratch, &nlaunch);
+  const lgt_grid_launch *again = lgt_grid_again(&m->memo, nest, queue->scratch, &nlaunch);
   for (int i = 0; again && i < nlaunch && !status; i++) status = put(queue, m, &again[i]);
   if (again) return status;
-  if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);
+  status = lgt_grid_of(nest, queue->scratch, &grid);
   if (!status && grid.scratch_bytes > queue->scratch_bytes) {
     status = grow_scratch(queue, grid.scratch_bytes);
     if (!status) status = lgt_grid_of(nest, queue->scratch, &grid);

@@ -9,6 +9,7 @@ enum { LEAST_FREE = 64 << 20 };
 enum { SHARE = 10, SHARES = 12 }; /* of the free memory that is taken, if nobody says how much */
 
 lgt_status lgt_gpu_enter(const lgt_gpu *gpu) { return LGT_CUDA(gpu->cuda, cuCtxSetCurrent(gpu->context)); }
+static lgt_status enter(const lgt_device *device) { return lgt_gpu_enter(lgt_gpu_of(device)); }
 
 /* The pool of the core keeps blocks for reuse, so that these two are called rarely: they may wait for the device. */
 static void *alloc(lgt_device *device, size_t bytes) {
@@ -143,6 +144,7 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
                              .queue_free = lgt_gpu_queue_free,
                              .copy = lgt_gpu_copy,
                              .fill = lgt_gpu_fill,
+                             .enter = enter,
                              .launch = lgt_gpu_launch,
                              .event_new = lgt_gpu_event_new,
                              .event_free = lgt_gpu_event_free,

@@ -8,7 +8,8 @@
  *   code.c     texts become modules, nests become launches
  *
  * The context is the device's primary one, which other libraries of the process share.  It is made current by each function
- * that needs it, since any thread may call; none is put back.
+ * that needs it, since any thread may call, but for launches, of which a task may have hundreds: who launches has entered.  None
+ * is put back.
  */
 #ifndef LGT_GPU_H
 #define LGT_GPU_H

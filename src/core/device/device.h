@@ -87,6 +87,9 @@ struct lgt_device {
   lgt_status (*copy)(lgt_queue *queue, const lgt_box *box);
   /* `count` elements of `size` bytes, one after the other. */
   lgt_status (*fill)(lgt_queue *queue, void *to, const void *element, int size, int64_t count);
+  /* Before launches: the calling thread is going to work with this device.  Holds until the thread works with another one, or
+   * leaves the core, for the host program may use the same library.  NULL: nothing has to be done. */
+  lgt_status (*enter)(const lgt_device *device);
   /* All chunks of a nest, with begin and end. */
   lgt_status (*launch)(lgt_queue *queue, lgt_code code, lgt_nest *nest);
 

@@ -37,6 +37,7 @@ static lgt_status enqueue(lgt_binder *binder, lgt_job *job) {
   if (!(p->event = device->event_new(device))) return lgt_last_status();
   lgt_status status = order(binder, job, device, queue);
   if (!status && device->timed) note_begin(p, device, queue);
+  if (!status && device->enter) status = device->enter(device);
   if (!status) status = p->enqueue(job, device, queue);
   char *message = status ? lgt_mem_strdup(lgt_message()) : NULL;
   lgt_status recorded = device->record(queue, p->event); /* part of it may be there */
