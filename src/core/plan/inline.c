@@ -598,17 +598,25 @@ static void undo_cuts(lgt_plan_group *group, const cuts *c) {
   group->nloop = c->nbefore;
 }
 
+/* The first loop, from `reader` on, that is to be cut; the number of loops: there is none. */
+static int next_cut(const maker *m, int reader, lgt_cut_box *box) {
+  while (reader < m->group->nloop && !find_cut(m, reader, box)) reader++;
+  return reader;
+}
+
 /* With the loops cut that read more than the maker stores; they stay as they are if that does not help. */
 static lgt_status try_cut(maker *m, bool *needed, bool *changed) {
   lgt_plan_group *group = m->group;
-  cuts c = {.before = lgt_mem_alloc((size_t)group->nloop * sizeof *c.before), .nbefore = group->nloop};
   lgt_cut_box box;
+  int reader = next_cut(m, m->number + 1, &box);
+  if (reader == group->nloop || group->nloop >= MOST_LOOPS) return LGT_OK;
+  cuts c = {.before = lgt_mem_alloc((size_t)group->nloop * sizeof *c.before), .nbefore = group->nloop};
   lgt_status status = c.before ? LGT_OK : lgt_no_memory_to_fuse();
   if (!status) memcpy(c.before, group->loop, (size_t)c.nbefore * sizeof *c.before);
-  for (int reader = m->number + 1; reader < group->nloop && !status;)
-    if (!find_cut(m, reader, &box)) reader++;
-    else if (group->nloop >= MOST_LOOPS) break;
-    else status = cut_reader(m, &c, reader, &box);
+  while (!status && reader < group->nloop && group->nloop < MOST_LOOPS) {
+    status = cut_reader(m, &c, reader, &box);
+    if (!status) reader = next_cut(m, reader, &box);
+  }
   if (!status && c.nwhole) {
     m->cuts = group->nloop - c.nbefore;
     status = try_maker(m, needed, changed);

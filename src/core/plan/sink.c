@@ -15,6 +15,13 @@ typedef struct mover {
   uint16_t item, was;
 } mover;
 
+/* What a loop does with a buffer. */
+typedef struct use {
+  int64_t bytes;
+  uint16_t first; /* the item that comes to the buffer first */
+  bool is_met, reads, writes;
+} use;
+
 typedef struct sinker {
   lgt_weaver *w;
   void *memory;    /* owned: what follows */
@@ -23,8 +30,10 @@ typedef struct sinker {
   uint16_t *taker; /* by buffer: the one that may be written over it; LGT_NONE: there is none */
   mover *chosen;   /* who is to move together, the one for whose sake the others do first */
   uint16_t *met;   /* buffers that these touch */
+  use *use;        /* by loop */
+  uint16_t *loop;  /* those that come to a buffer */
   bool *is_met;    /* by buffer */
-  int nchosen, nmet;
+  int nchosen, nmet, nloop;
 } sinker;
 
 static lgt_weave_item *item_at(const sinker *s, int number) { return &s->w->items->item[number]; }
@@ -51,18 +60,21 @@ static void list_users(sinker *s) {
 
 static bool init(sinker *s, lgt_weaver *w) {
   const lgt_weave_items *items = w->items;
-  size_t n = (size_t)items->nitem, m = (size_t)items->nbuffer + 1, users = 0;
+  size_t n = (size_t)items->nitem, m = (size_t)items->nbuffer + 1, l = (size_t)w->nloop, users = 0;
   *s = (sinker){.w = w};
   for (size_t i = 0; i < n; i++) users += 2 * (size_t)items->item[i].nargs;
-  s->memory = lgt_mem_zalloc(m * sizeof *s->first + users * sizeof *s->user + m * sizeof *s->taker +
-                             n * sizeof *s->chosen + m * sizeof *s->met + m);
+  s->memory = lgt_mem_zalloc(l * sizeof *s->use + m * sizeof *s->first + users * sizeof *s->user +
+                             m * sizeof *s->taker + n * sizeof *s->chosen + m * sizeof *s->met +
+                             l * sizeof *s->loop + m);
   if (!s->memory) return false;
-  s->first = s->memory;
+  s->use = s->memory;
+  s->first = (int *)(s->use + l);
   s->user = (user *)(s->first + m);
   s->taker = (uint16_t *)(s->user + users);
   s->chosen = (mover *)(s->taker + m);
   s->met = (uint16_t *)(s->chosen + n);
-  s->is_met = (bool *)(s->met + m);
+  s->loop = s->met + m;
+  s->is_met = (bool *)(s->loop + l);
   memset(s->taker, 0xff, m * sizeof *s->taker);
   for (int b = 0; b < items->nbuffer; b++)
     if (items->buffer[b].takes != LGT_NONE) s->taker[items->buffer[b].takes] = (uint16_t)b;
@@ -186,31 +198,33 @@ static void choose_makers(sinker *s, uint16_t loop) {
 
 /* ---- what it costs ---------------------------------------------------------------------------------------- */
 
+/* Note what an item does with a buffer through one of its arguments. */
+static void note_use(sinker *s, uint16_t buffer, user by) {
+  const lgt_weave_item *item = item_at(s, by.item);
+  const lgt_layout *l = lgt_weaver_layout(s->w, item->layout[by.arg]);
+  int64_t bytes = lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);
+  use *u = &s->use[item->loop];
+  if (!u->is_met) {
+    *u = (use){.is_met = true, .first = by.item};
+    s->loop[s->nloop++] = item->loop;
+  }
+  if (bytes > u->bytes) u->bytes = bytes;
+  u->reads |= item->in[by.arg] == buffer && by.item == u->first; /* before anybody there writes */
+  u->writes |= item->out[by.arg] == buffer;
+}
+
 /* Bytes of a buffer that the loops load and store.  One that no loop loads, and that does not outlive the group, is in
  * registers. */
-static int64_t traffic(const sinker *s, uint16_t buffer) {
+static int64_t traffic(sinker *s, uint16_t buffer) {
   const lgt_weave_buffer *b = &s->w->items->buffer[buffer];
   bool in_memory = b->initial || b->final;
   int64_t loaded = 0, stored = 0;
-  for (int u = s->first[buffer]; u < s->first[buffer + 1]; u++) {
-    uint16_t loop = item_at(s, s->user[u].item)->loop;
-    bool counted = false, reads = false, writes = false;
-    int64_t bytes = 0;
-    for (int v = s->first[buffer]; v < u && !counted; v++)
-      counted = item_at(s, s->user[v].item)->loop == loop;
-    if (counted) continue;
-    for (int v = u; v < s->first[buffer + 1]; v++) {
-      const lgt_weave_item *item = item_at(s, s->user[v].item);
-      int a = s->user[v].arg;
-      if (item->loop != loop) continue;
-      const lgt_layout *l = lgt_weaver_layout(s->w, item->layout[a]);
-      int64_t more = lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);
-      if (more > bytes) bytes = more;
-      reads |= item->in[a] == buffer && s->user[v].item == s->user[u].item; /* before anybody there writes */
-      writes |= item->out[a] == buffer;
-    }
-    if (reads) loaded += bytes, in_memory = true;
-    if (writes) stored += bytes;
+  for (int u = s->first[buffer]; u < s->first[buffer + 1]; u++) note_use(s, buffer, s->user[u]);
+  for (; s->nloop; s->nloop--) {
+    use *u = &s->use[s->loop[s->nloop - 1]];
+    if (u->reads) loaded += u->bytes, in_memory = true;
+    if (u->writes) stored += u->bytes;
+    u->is_met = false;
   }
   return loaded + (in_memory ? stored : 0);
 }
