@@ -217,6 +217,49 @@ check.case("reductions that cost too little for another worker are one loop", fu
   lgt.options { abreast = 1 }
 end)
 
+check.case("what shares nothing and fills the nearest cache is read few arrays at once", function()
+  local function arrays_of(n)
+    local x, y = {}, {}
+    for k = 1, 16 do x[k], y[k] = np.arange(n) * 1.0 + k, np.zeros(n) end
+    return x, y
+  end
+  local function passes(f)
+    f()
+    lgt.fence()
+    local before = lgt.stats().passes
+    f()
+    lgt.fence()
+    return lgt.stats().passes - before
+  end
+  local many, few = {}, {}
+  for _, n in ipairs { 100, 8000 } do
+    local x, y = arrays_of(n)
+    lgt.options { abreast = n } -- and no plan for other lengths is at hand
+    local own = passes(function() for k = 1, 16 do y[k]["..."] = x[k] * 2 + 1 end end)
+    local shared = passes(function() for k = 1, 12 do y[k]["..."] = x[1] * k end end)
+    local left = passes(function() -- another loop reads it all
+      for k = 1, 6 do y[k]["..."] = x[k] * 3 end
+      local sum = 0
+      for k = 1, 6 do sum = sum + y[k]["1:-2"] end
+      y[7]["2:"] = sum
+    end)
+    check.equal({ y[6](n), y[7](2), y[12](n), y[16](n) }, { 3 * (n + 5), 3 * 21, 12 * n, 2 * (n + 15) + 1 })
+    table.insert(n > 100 and many or few, { own, shared, left })
+  end
+  if one_memory then check.equal({ few[1], many[1] }, { { 1, 1, 2 }, { 4, 1, 2 } }) end
+  lgt.options { abreast = 1 }
+  -- and so are pieces of one array
+  local x, y = np.arange(64000) * 1.0, np.zeros(64000)
+  local pieces = passes(function()
+    for first = 1, 64000, 4000 do
+      local piece = ("%d:%d"):format(first, first + 3999)
+      y[piece] = x[piece] * 0.5
+    end
+  end)
+  if one_memory then check.equal(pieces, 4) end
+  check.equal(np.max(np.abs(y - x * 0.5)):item(), 0)
+end)
+
 check.case("the option turns it off", function()
   lgt.options { abreast = 0 }
   local _, arrays = ensemble(7)

@@ -3,9 +3,15 @@
 
 #include "plan/inline.h"
 
+/* A loop that moves more bytes than the nearest cache has reads few arrays at once that have nothing to do with each other:
+ * processors foresee few streams, and many that begin at like addresses drive each other out. */
+static const double NEAR = 32 << 10;
+enum { STREAMS = 8 };
+
 /* What loops cost (abreast.c): bytes that they move, or as many as they have operations, if these are more. */
 typedef struct price {
   double bytes, work;
+  int streams; /* views of arrays in memory */
 } price;
 
 /* The items of a loop, in the order of the program, by sets of those that stay together. */
@@ -21,7 +27,9 @@ static const lgt_weave_item *item_at(const dealer *d, int place) {
   return &d->w->items->item[d->item[place]];
 }
 
-static price together(price a, price b) { return (price){a.bytes + b.bytes, a.work + b.work}; }
+static price together(price a, price b) {
+  return (price){a.bytes + b.bytes, a.work + b.work, a.streams + b.streams};
+}
 
 static double units(price p) { return p.work > p.bytes ? p.work : p.bytes; }
 
@@ -85,12 +93,66 @@ static price cost_of(const dealer *d, const lgt_weave_item *item, double points)
   const lgt_body *body = item->kind->body;
   for (int a = 0; a < item->nargs; a++) {
     const lgt_layout *l = lgt_weaver_layout(d->w, item->layout[a]);
-    if (in_memory(d, item, a))
-      cost.bytes += (double)lgt_layout_distinct(l) * (double)lgt_dtype_size(l->dtype);
+    if (!in_memory(d, item, a)) continue;
+    cost.bytes += (double)lgt_layout_distinct(l) * (double)lgt_dtype_size(l->dtype);
   }
   for (int i = 0; body && i < body->ninst; i++) cost.work += lgt_inline_work(&body->inst[i]);
   int ncolour = lgt_item_launch(d->w, item)->ncolour;
-  return (price){cost.bytes / ncolour, cost.work * points / ncolour};
+  return (price){cost.bytes / ncolour, cost.work * points / ncolour, 0};
+}
+
+/* Does an item use a view of a buffer, in one of its first arguments? */
+static bool uses_view(const dealer *d, const lgt_weave_item *item, int nargs, uint16_t buffer,
+                      uint32_t layout) {
+  for (int a = 0; a < nargs; a++)
+    if (item->layout[a] == layout &&
+        (same_memory(d, item->in[a], buffer) || same_memory(d, item->out[a], buffer)))
+      return true;
+  return false;
+}
+
+/* Views of arrays in memory that the item at a place reads or writes, and none before it in the loop. */
+static int streams_of(const dealer *d, int place) {
+  const lgt_weave_item *item = item_at(d, place);
+  int n = 0;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t buffer = item->in[a] != LGT_NONE ? item->in[a] : item->out[a];
+    bool known = lgt_layout_distinct(lgt_weaver_layout(d->w, item->layout[a])) == 1 ||
+                 !in_memory(d, item, a) || uses_view(d, item, a, buffer, item->layout[a]);
+    for (int k = 0; k < place && !known; k++) {
+      const lgt_weave_item *other = item_at(d, k);
+      known = uses_view(d, other, other->nargs, buffer, item->layout[a]);
+    }
+    n += !known;
+  }
+  return n;
+}
+
+/* Does an item of another loop touch elements of a buffer that an item of this loop touches through its argument? */
+static bool touched_elsewhere(const dealer *d, const lgt_weave_item *item, int a, uint16_t buffer) {
+  const lgt_weave_items *items = d->w->items;
+  const lgt_layout *l = lgt_weaver_layout(d->w, item->layout[a]);
+  if (buffer == LGT_NONE || items->buffer[buffer].first_loop == items->buffer[buffer].last_loop) return false;
+  for (int i = 0; i < items->nitem; i++) {
+    const lgt_weave_item *other = &items->item[i];
+    for (int b = 0; b < other->nargs && other->loop != item->loop && other->loop != LGT_NONE; b++)
+      if ((same_memory(d, other->in[b], buffer) || same_memory(d, other->out[b], buffer)) &&
+          lgt_layout_may_overlap(l, lgt_weaver_layout(d->w, other->layout[b])))
+        return true;
+  }
+  return false;
+}
+
+/* Do no other loops touch what the loop touches, but for numbers?  Then nothing is lost if its items do not run side by side. */
+static bool is_lonely(const dealer *d) {
+  for (int k = 0; k < d->nitem; k++) {
+    const lgt_weave_item *item = item_at(d, k);
+    for (int a = 0; a < item->nargs; a++)
+      if (lgt_layout_distinct(lgt_weaver_layout(d->w, item->layout[a])) > 1 &&
+          (touched_elsewhere(d, item, a, item->in[a]) || touched_elsewhere(d, item, a, item->out[a])))
+        return false;
+  }
+  return true;
 }
 
 static int64_t points_of(const lgt_weave_loop *loop) {
@@ -109,6 +171,7 @@ static price list_items(dealer *d, int number) {
     d->item[d->nitem] = (uint16_t)i;
     d->set[d->nitem] = (uint16_t)d->nitem;
     d->cost[d->nitem] = cost_of(d, item, (double)points_of(&d->w->loop[number]));
+    d->cost[d->nitem].streams = streams_of(d, d->nitem);
     cost = together(cost, d->cost[d->nitem++]);
   }
   return cost;
@@ -119,17 +182,19 @@ static price list_items(dealer *d, int number) {
 /* How many loops the workers could run at once where they now wait for one; 1: the loop stays as it is.  The tasks of a rank's
  * domains run side by side, too. */
 static int most_loops(const dealer *d, const lgt_weave_loop *loop) {
-  if (!loop->reduces || loop->alone || loop->by_rows) return 1;
-  int ncolour = loop->launch->ncolour, domains = d->w->fuser->config->domains;
+  const lgt_fuser *fuser = d->w->fuser;
+  if (!loop->reduces || fuser->workers < 2 || !fuser->config->abreast) return 1;
+  int ncolour = loop->launch->ncolour, domains = fuser->config->domains;
   int64_t side_by_side =
       lgt_reduction_chunks(points_of(loop) / ncolour) * (ncolour < domains ? ncolour : domains);
-  int64_t most = d->w->fuser->workers / side_by_side;
+  int64_t most = fuser->workers / side_by_side;
   return most > 1 ? (int)most : 1;
 }
 
-/* Neighbouring sets go to one of at most so many loops, which cost about the same, and none less than `abreast`.  Afterwards
- * set[k] is the loop of the item at place k, from 0; returns how many loops there are. */
-static int choose_loops(dealer *d, int most, price cost) {
+/* Neighbouring sets share a loop until it reads and writes many streams.  If loops may run abreast, so many at most, they cost
+ * about the same besides, and none less than `abreast`.  Afterwards set[k] is the loop of the item at place k, from 0; returns how
+ * many loops there are. */
+static int choose_loops(dealer *d, int most, price cost, bool lonely) {
   double least = (double)d->w->fuser->config->abreast, share = units(cost) / most;
   price own = {0}, left = cost;
   int n = 1;
@@ -138,10 +203,12 @@ static int choose_loops(dealer *d, int most, price cost) {
       d->set[k] = d->set[d->set[k]];
       continue;
     }
-    bool full = units(own) >= least && units(own) + units(d->cost[k]) / 2 > share;
-    if (full && units(left) >= least && n < most) own = (price){0}, n++;
+    price more = together(own, d->cost[k]);
+    bool crowded = lonely && more.bytes > NEAR && more.streams > STREAMS && own.streams,
+         full = units(own) >= least && units(own) + units(d->cost[k]) / 2 > share;
+    if (crowded || (full && units(left) >= least && n < most)) own = (price){0}, n++;
     own = together(own, d->cost[k]);
-    left = (price){left.bytes - d->cost[k].bytes, left.work - d->cost[k].work};
+    left.bytes -= d->cost[k].bytes, left.work -= d->cost[k].work;
     d->set[k] = (uint16_t)(n - 1);
   }
   return n;
@@ -169,12 +236,15 @@ static lgt_status make_loops(dealer *d, int number, int n) {
 }
 
 static lgt_status deal(dealer *d, int number) {
-  int most = most_loops(d, &d->w->loop[number]);
-  if (most < 2) return LGT_OK;
+  const lgt_weave_loop *loop = &d->w->loop[number];
+  if (loop->alone || loop->by_rows) return LGT_OK;
   price cost = list_items(d, number);
-  if (units(cost) < 2 * (double)d->w->fuser->config->abreast) return LGT_OK;
+  int most = most_loops(d, loop);
+  if (units(cost) < 2 * (double)d->w->fuser->config->abreast) most = 1;
+  bool lonely = cost.bytes > NEAR && cost.streams > STREAMS && is_lonely(d);
+  if (most < 2 && !lonely) return LGT_OK;
   find_sets(d);
-  int n = choose_loops(d, most, cost);
+  int n = choose_loops(d, most, cost, lonely);
   return n > 1 ? make_loops(d, number, n) : LGT_OK;
 }
 
@@ -183,7 +253,7 @@ lgt_status lgt_deal_items(lgt_weaver *w) {
   const lgt_fuser *fuser = w->fuser;
   int before = w->nloop;
   lgt_status status = LGT_OK;
-  if (fuser->workers < 2 || !fuser->config->abreast || lgt_kernels_for_devices(fuser->kernels)) return LGT_OK;
+  if (!fuser->config->kernel_fusion || lgt_kernels_for_devices(fuser->kernels)) return LGT_OK;
   dealer d = {.w = w};
   d.cost = lgt_mem_alloc((n + 1) * (sizeof *d.cost + sizeof *d.item + sizeof *d.set));
   if (!d.cost) return lgt_no_memory_to_fuse();

@@ -1,4 +1,4 @@
-/* deal.h - a loop whose items have nothing to do with each other becomes several loops, which run abreast.
+/* deal.h - a loop whose items have nothing to do with each other becomes several loops.
  *
  * Weaving puts all items over one space into one loop, so that what they share is loaded once and stays in registers.  A loop over
  * few elements is one chunk: all its items are the work of one worker, and the others wait, even if each item has arrays of its
@@ -13,6 +13,10 @@
  *            over what a neighbour reads, and then do not run abreast.)
  *   sets     items that share memory, more than a number, stay together
  *   cost     each of the loops costs as much as loops that run abreast must (abreast.h)
+ *
+ * It also is dealt, on any number of workers, if all it touches is more than fits into the nearest cache, in more streams than a
+ * processor foresees, and no other loop of the group touches any of that: then to loops of few streams each.  Example: a program
+ * scales a piece of an array after the other, or each of sixteen arrays.
  *
  * No value depends on dealing: how a loop's elements are cut into chunks follows from its space.  Nor does any result of the
  * program: items that share what might be stored stay together.  So dealing may depend on the workers of a rank.
