@@ -126,6 +126,19 @@ TEST(elements_are_aligned) {
   lgt_mem_pages_free(NULL, 10);
 }
 
+TEST(blocks_of_many_pages_begin_at_different_places_of_a_page) {
+  enum { N = 16, SIZE = 160 << 10 };
+  size_t place[N];
+  for (int i = 0; i < N; i++) {
+    char *block = lgt_mem_pages_alloc(SIZE); /* malloc gives the memory of the one before again */
+    memset(block, i, SIZE);
+    place[i] = (uintptr_t)block % 4096;
+    CHECK_EQ(place[i] % 64, 0);
+    for (int k = 0; k < i; k++) CHECK(place[i] != place[k]);
+    lgt_mem_pages_free(block, SIZE);
+  }
+}
+
 TEST(large_blocks_begin_at_different_places_of_a_huge_page) {
   enum { N = 16, SIZE = 3 << 20 };
   char *block[N];
@@ -312,6 +325,7 @@ int main(void) {
   RUN(an_array_grows);
   RUN(blocks_that_come_and_go_are_kept_by_size);
   RUN(elements_are_aligned);
+  RUN(blocks_of_many_pages_begin_at_different_places_of_a_page);
   RUN(large_blocks_begin_at_different_places_of_a_huge_page);
   RUN(pages_go_on_from_block_to_block);
   RUN(reserved_space_appears_when_touched);

@@ -6,7 +6,8 @@
  *
  * Array elements from HUGE bytes on are mapped in huge pages: worth 8% on a stencil and more on random access.  They begin
  * a little behind a multiple of HUGE, each somewhere else, lest a pass over many arrays finds the elements of one index
- * all in the same few places of a cache.  Smaller blocks come from malloc, which keeps freed ones warm.
+ * all in the same few places of a cache.  Smaller blocks come from malloc, which keeps freed ones warm; if they fill many pages,
+ * they begin somewhere else in a page each, for the same reason.
  *
  * The counters are relaxed atomics: they are read when a test is at rest.  Any thread, except an arena.
  */
@@ -22,15 +23,18 @@
 #include <unistd.h>
 
 #define HUGE        ((size_t)2 << 20)
+#define LINE        ((size_t)64)
 #define PAGE        ((size_t)4096)
 #define COLOURS     32
-#define COLOUR      (PAGE + 128) /* from one beginning to the next: another page, other lines of it */
+#define COLOUR      (PAGE + 128)       /* from one beginning to the next: another page, other lines of it */
+#define SPREAD      ((size_t)32 << 10) /* smaller blocks that fill many pages have so many bytes */
+#define STEP        ((size_t)128)      /* from one beginning to the next, in a page */
 #define ARENA_BLOCK ((size_t)64 << 10)
 
 static atomic_int_fast64_t count, live;
 static atomic_int_fast64_t fail_in; /* requests until one fails; 0 or less: that is over */
 static atomic_bool fail_on;         /* and all that follow */
-static atomic_uint blocks;          /* that were mapped, ever */
+static atomic_uint blocks;          /* that begin somewhere else, ever */
 
 static bool admit(void) {
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
@@ -192,12 +196,27 @@ static void unmap(void *start, size_t size) {
 static size_t round_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 static size_t mapped(size_t size) { return round_up(size + (COLOURS - 1) * COLOUR, PAGE); }
 
+/* The place of the next block among COLOURS. */
+static size_t next_colour(void) {
+  return atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) % COLOURS;
+}
+
+/* Of fewer than HUGE bytes.  Before a block that begins somewhere in a page stands where its memory begins. */
+static void *small_alloc(size_t size) {
+  bool spread = size >= SPREAD;
+  void *start;
+  if (posix_memalign(&start, LINE, round_up(size ? size : 1, LINE) + (spread ? LINE + COLOURS * STEP : 0)))
+    return NULL;
+  if (!spread) return start;
+  void **block = (void **)((char *)start + LINE + next_colour() * STEP);
+  block[-1] = start;
+  return block;
+}
+static void small_free(void *block, size_t size) { free(size >= SPREAD ? ((void **)block)[-1] : block); }
+
 void *lgt_mem_pages_alloc(size_t size) {
   if (size > PTRDIFF_MAX - 2 * HUGE || !admit()) return NULL;
-  if (size < HUGE) {
-    void *block;
-    return posix_memalign(&block, 64, size ? round_up(size, 64) : 64) ? NULL : block;
-  }
+  if (size < HUGE) return small_alloc(size);
   /* Map more than needed, then give back what lies before and behind the aligned part. */
   size = mapped(size);
   char *start = map(NULL, size + HUGE, 0);
@@ -206,18 +225,18 @@ void *lgt_mem_pages_alloc(size_t size) {
   if (block > start) unmap(start, (size_t)(block - start));
   if (start + HUGE > block) unmap(block + size, (size_t)(start + HUGE - block));
   (void)madvise(block, size, MADV_HUGEPAGE); /* a kernel without huge pages is slower, not wrong */
-  return block + atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) % COLOURS * COLOUR;
+  return block + next_colour() * COLOUR;
 }
 
 void lgt_mem_pages_free(void *block, size_t size) {
   if (!block) return;
-  if (size < HUGE) free(block);
+  if (size < HUGE) small_free(block, size);
   else unmap((char *)((size_t)block & -HUGE), mapped(size));
 }
 
 lgt_pages lgt_mem_pages_keep(void *block, size_t size) {
   if (size < HUGE) {
-    free(block);
+    small_free(block, size);
     return (lgt_pages){0};
   }
   lgt_pages pages = {(char *)((size_t)block & -HUGE), mapped(size) & -HUGE};
