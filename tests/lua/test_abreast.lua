@@ -256,7 +256,15 @@ check.case("what shares nothing and fills the nearest cache is read few arrays a
       y[piece] = x[piece] * 0.5
     end
   end)
-  if one_memory then check.equal(pieces, 4) end
+  local columns = np.ones(8000, 12)
+  local interleaved = passes(function()
+    for k = 1, 12 do
+      local column = (":, %d"):format(k)
+      columns[column] = columns[column] * 2 + k
+    end
+  end)
+  if one_memory then check.equal({ pieces, interleaved }, { 4, 1 }) end
+  check.equal({ columns(1, 1), columns(8000, 12) }, { 7, 40 })
   check.equal(np.max(np.abs(y - x * 0.5)):item(), 0)
 end)
 

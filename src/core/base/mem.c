@@ -27,14 +27,14 @@
 #define PAGE        ((size_t)4096)
 #define COLOURS     32
 #define COLOUR      (PAGE + 128)       /* from one beginning to the next: another page, other lines of it */
-#define SPREAD      ((size_t)32 << 10) /* smaller blocks that fill many pages have so many bytes */
+#define SPREAD      ((size_t)32 << 10) /* from so many bytes on small blocks begin somewhere in a page */
 #define STEP        ((size_t)128)      /* from one beginning to the next, in a page */
 #define ARENA_BLOCK ((size_t)64 << 10)
 
 static atomic_int_fast64_t count, live;
-static atomic_int_fast64_t fail_in; /* requests until one fails; 0 or less: that is over */
-static atomic_bool fail_on;         /* and all that follow */
-static atomic_uint blocks;          /* that begin somewhere else, ever */
+static atomic_int_fast64_t fail_in;             /* requests until one fails; 0 or less: that is over */
+static atomic_bool fail_on;                     /* and all that follow */
+static atomic_uint mapped_blocks, small_blocks; /* how many got a place of their own so far */
 
 static bool admit(void) {
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
@@ -197,8 +197,8 @@ static size_t round_up(size_t size, size_t unit) { return (size + unit - 1) & ~(
 static size_t mapped(size_t size) { return round_up(size + (COLOURS - 1) * COLOUR, PAGE); }
 
 /* The place of the next block among COLOURS. */
-static size_t next_colour(void) {
-  return atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) % COLOURS;
+static size_t next_colour(atomic_uint *count) {
+  return atomic_fetch_add_explicit(count, 1, memory_order_relaxed) % COLOURS;
 }
 
 /* Of fewer than HUGE bytes.  Before a block that begins somewhere in a page stands where its memory begins. */
@@ -208,7 +208,7 @@ static void *small_alloc(size_t size) {
   if (posix_memalign(&start, LINE, round_up(size ? size : 1, LINE) + (spread ? LINE + COLOURS * STEP : 0)))
     return NULL;
   if (!spread) return start;
-  void **block = (void **)((char *)start + LINE + next_colour() * STEP);
+  void **block = (void **)((char *)start + LINE + next_colour(&small_blocks) * STEP);
   block[-1] = start;
   return block;
 }
@@ -225,7 +225,7 @@ void *lgt_mem_pages_alloc(size_t size) {
   if (block > start) unmap(start, (size_t)(block - start));
   if (start + HUGE > block) unmap(block + size, (size_t)(start + HUGE - block));
   (void)madvise(block, size, MADV_HUGEPAGE); /* a kernel without huge pages is slower, not wrong */
-  return block + next_colour() * COLOUR;
+  return block + next_colour(&mapped_blocks) * COLOUR;
 }
 
 void lgt_mem_pages_free(void *block, size_t size) {

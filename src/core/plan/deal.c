@@ -3,9 +3,10 @@
 
 #include "plan/inline.h"
 
-/* A loop that moves more bytes than the nearest cache has reads few arrays at once that have nothing to do with each other:
- * processors foresee few streams, and many that begin at like addresses drive each other out. */
-static const double NEAR = 32 << 10;
+/* A loop that moves more bytes than the nearest cache has, in more streams than these, is dealt so that few are read at once:
+ * processors foresee few streams, and those that begin at like addresses drive each other out.  (Whatever the arrays are to each
+ * other, a loop has no more large ones than MAX_STREAMS of place.c.) */
+static const double CACHE = 32 << 10;
 enum { STREAMS = 8 };
 
 /* What loops cost (abreast.c): bytes that they move, or as many as they have operations, if these are more. */
@@ -45,14 +46,24 @@ static bool same_memory(const dealer *d, uint16_t a, uint16_t b) {
   return a != LGT_NONE && b != LGT_NONE && memory_of(d, a) == memory_of(d, b);
 }
 
-/* Does one argument write what the other one touches, or do both read the same elements?  (A single number is no reason to
+/* Do two views of one root lie among each other, as columns do?  Then they have lines of a cache in common. */
+static bool lie_among(const lgt_layout *a, const lgt_layout *b) {
+  lgt_rect all = lgt_rect_of_shape(a->ndim, a->shape), others = lgt_rect_of_shape(b->ndim, b->shape);
+  if (lgt_rect_empty(&all) || lgt_rect_empty(&others)) return false;
+  int64_t first, last, its_first, its_last;
+  lgt_layout_reach(a, &all, &first, &last);
+  lgt_layout_reach(b, &others, &its_first, &its_last);
+  return first <= its_last && its_first <= last;
+}
+
+/* Does one argument write lines that the other one touches, or do both read the same ones?  (A single number is no reason to
  * stay together: each worker's cache has a copy of it.) */
 static bool share(const dealer *d, const lgt_weave_item *x, int a, const lgt_weave_item *y, int b) {
   bool written = same_memory(d, x->out[a], y->out[b]) || same_memory(d, x->out[a], y->in[b]) ||
                  same_memory(d, x->in[a], y->out[b]);
   const lgt_layout *l = lgt_weaver_layout(d->w, x->layout[a]);
   if (!written && (!same_memory(d, x->in[a], y->in[b]) || lgt_layout_distinct(l) == 1)) return false;
-  return lgt_layout_may_overlap(l, lgt_weaver_layout(d->w, y->layout[b]));
+  return lie_among(l, lgt_weaver_layout(d->w, y->layout[b]));
 }
 
 static bool are_related(const dealer *d, const lgt_weave_item *x, const lgt_weave_item *y) {
@@ -98,52 +109,56 @@ static price cost_of(const dealer *d, const lgt_weave_item *item, double points)
   }
   for (int i = 0; body && i < body->ninst; i++) cost.work += lgt_inline_work(&body->inst[i]);
   int ncolour = lgt_item_launch(d->w, item)->ncolour;
-  return (price){cost.bytes / ncolour, cost.work * points / ncolour, 0};
+  return (price){.bytes = cost.bytes / ncolour, .work = cost.work * points / ncolour};
 }
 
-/* Does an item use a view of a buffer, in one of its first arguments? */
-static bool uses_view(const dealer *d, const lgt_weave_item *item, int nargs, uint16_t buffer,
-                      uint32_t layout) {
-  for (int a = 0; a < nargs; a++)
-    if (item->layout[a] == layout &&
-        (same_memory(d, item->in[a], buffer) || same_memory(d, item->out[a], buffer)))
-      return true;
-  return false;
-}
-
-/* Views of arrays in memory that the item at a place reads or writes, and none before it in the loop. */
-static int streams_of(const dealer *d, int place) {
-  const lgt_weave_item *item = item_at(d, place);
-  int n = 0;
-  for (int a = 0; a < item->nargs; a++) {
-    uint16_t buffer = item->in[a] != LGT_NONE ? item->in[a] : item->out[a];
-    bool known = lgt_layout_distinct(lgt_weaver_layout(d->w, item->layout[a])) == 1 ||
-                 !in_memory(d, item, a) || uses_view(d, item, a, buffer, item->layout[a]);
-    for (int k = 0; k < place && !known; k++) {
-      const lgt_weave_item *other = item_at(d, k);
-      known = uses_view(d, other, other->nargs, buffer, item->layout[a]);
-    }
-    n += !known;
-  }
-  return n;
-}
-
-/* Does an item of another loop touch elements of a buffer that an item of this loop touches through its argument? */
-static bool touched_elsewhere(const dealer *d, const lgt_weave_item *item, int a, uint16_t buffer) {
-  const lgt_weave_items *items = d->w->items;
-  const lgt_layout *l = lgt_weaver_layout(d->w, item->layout[a]);
-  if (buffer == LGT_NONE || items->buffer[buffer].first_loop == items->buffer[buffer].last_loop) return false;
-  for (int i = 0; i < items->nitem; i++) {
-    const lgt_weave_item *other = &items->item[i];
-    for (int b = 0; b < other->nargs && other->loop != item->loop && other->loop != LGT_NONE; b++)
-      if ((same_memory(d, other->in[b], buffer) || same_memory(d, other->out[b], buffer)) &&
-          lgt_layout_may_overlap(l, lgt_weaver_layout(d->w, other->layout[b])))
+/* Is a buffer used through a view by an item before the place, or through an earlier argument of the one there? */
+static bool is_known(const dealer *d, int place, int arg, uint16_t buffer, uint32_t layout) {
+  for (int k = 0; k <= place; k++) {
+    const lgt_weave_item *item = item_at(d, k);
+    for (int a = 0; a < (k < place ? item->nargs : arg); a++)
+      if (item->layout[a] == layout &&
+          (same_memory(d, item->in[a], buffer) || same_memory(d, item->out[a], buffer)))
         return true;
   }
   return false;
 }
 
-/* Do no other loops touch what the loop touches, but for numbers?  Then nothing is lost if its items do not run side by side. */
+/* Streams of the loop, each with the first of its items that reads or writes it: views of arrays in memory. */
+static int count_streams(dealer *d) {
+  int n = 0;
+  for (int k = 0; k < d->nitem; k++) {
+    const lgt_weave_item *item = item_at(d, k);
+    for (int a = 0; a < item->nargs; a++) {
+      if (lgt_layout_distinct(lgt_weaver_layout(d->w, item->layout[a])) == 1 || !in_memory(d, item, a))
+        continue;
+      uint16_t in = item->in[a], out = item->out[a];
+      if (in != LGT_NONE && !is_known(d, k, a, in, item->layout[a])) d->cost[k].streams++;
+      if (out != LGT_NONE && !same_memory(d, in, out) && !is_known(d, k, a, out, item->layout[a]))
+        d->cost[k].streams++;
+    }
+    n += d->cost[k].streams;
+  }
+  return n;
+}
+
+/* Does an item of another loop touch lines of a buffer that an item of this loop touches through its argument? */
+static bool touched_elsewhere(const dealer *d, const lgt_weave_item *item, int a, uint16_t buffer) {
+  const lgt_weave_items *items = d->w->items;
+  const lgt_layout *l = lgt_weaver_layout(d->w, item->layout[a]);
+  if (buffer == LGT_NONE) return false;
+  for (int i = 0; i < items->nitem; i++) {
+    const lgt_weave_item *other = &items->item[i];
+    for (int b = 0; b < other->nargs && other->loop != item->loop && other->loop != LGT_NONE; b++)
+      if ((same_memory(d, other->in[b], buffer) || same_memory(d, other->out[b], buffer)) &&
+          lie_among(l, lgt_weaver_layout(d->w, other->layout[b])))
+        return true;
+  }
+  return false;
+}
+
+/* Does no other loop touch lines that the loop touches, but for numbers?  Then nothing but what its own items share is lost if they
+ * do not run side by side. */
 static bool is_lonely(const dealer *d) {
   for (int k = 0; k < d->nitem; k++) {
     const lgt_weave_item *item = item_at(d, k);
@@ -171,7 +186,6 @@ static price list_items(dealer *d, int number) {
     d->item[d->nitem] = (uint16_t)i;
     d->set[d->nitem] = (uint16_t)d->nitem;
     d->cost[d->nitem] = cost_of(d, item, (double)points_of(&d->w->loop[number]));
-    d->cost[d->nitem].streams = streams_of(d, d->nitem);
     cost = together(cost, d->cost[d->nitem++]);
   }
   return cost;
@@ -191,10 +205,10 @@ static int most_loops(const dealer *d, const lgt_weave_loop *loop) {
   return most > 1 ? (int)most : 1;
 }
 
-/* Neighbouring sets share a loop until it reads and writes many streams.  If loops may run abreast, so many at most, they cost
+/* Neighbouring sets share a loop until, if it is to be dealt so (`crowded`), it has many streams.  If loops may run abreast, so many at most, they cost
  * about the same besides, and none less than `abreast`.  Afterwards set[k] is the loop of the item at place k, from 0; returns how
  * many loops there are. */
-static int choose_loops(dealer *d, int most, price cost, bool lonely) {
+static int choose_loops(dealer *d, int most, price cost, bool crowded) {
   double least = (double)d->w->fuser->config->abreast, share = units(cost) / most;
   price own = {0}, left = cost;
   int n = 1;
@@ -204,9 +218,9 @@ static int choose_loops(dealer *d, int most, price cost, bool lonely) {
       continue;
     }
     price more = together(own, d->cost[k]);
-    bool crowded = lonely && more.bytes > NEAR && more.streams > STREAMS && own.streams,
+    bool many = crowded && more.bytes > CACHE && more.streams > STREAMS && own.streams,
          full = units(own) >= least && units(own) + units(d->cost[k]) / 2 > share;
-    if (crowded || (full && units(left) >= least && n < most)) own = (price){0}, n++;
+    if (many || (full && units(left) >= least && n < most)) own = (price){0}, n++;
     own = together(own, d->cost[k]);
     left.bytes -= d->cost[k].bytes, left.work -= d->cost[k].work;
     d->set[k] = (uint16_t)(n - 1);
@@ -241,10 +255,12 @@ static lgt_status deal(dealer *d, int number) {
   price cost = list_items(d, number);
   int most = most_loops(d, loop);
   if (units(cost) < 2 * (double)d->w->fuser->config->abreast) most = 1;
-  bool lonely = cost.bytes > NEAR && cost.streams > STREAMS && is_lonely(d);
-  if (most < 2 && !lonely) return LGT_OK;
+  /* Not among domains, where what runs ahead of messages is of the first loop (ahead.h). */
+  bool crowded = lgt_solver_whole(&d->w->fuser->solver) && cost.bytes > CACHE && count_streams(d) > STREAMS &&
+                 is_lonely(d);
+  if (most < 2 && !crowded) return LGT_OK;
   find_sets(d);
-  int n = choose_loops(d, most, cost, lonely);
+  int n = choose_loops(d, most, cost, crowded);
   return n > 1 ? make_loops(d, number, n) : LGT_OK;
 }
 

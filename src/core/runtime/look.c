@@ -178,7 +178,7 @@ lgt_status lgt_look_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, lg
   store->refs++; /* settling may drop what only launches kept alive */
   status = lgt_look_rect(rt, store, &rect, access, inst);
   store->refs--;
-  if (!status && write) store->written = true;
+  if (!status && write) store->written = true, store->at_once = NULL;
   return status;
 }
 
