@@ -361,6 +361,37 @@ TEST(launches_of_other_extents_have_margins_too) {
   lgt_close(rt);
 }
 
+/* y is made twice, all of it or with an edge left out, and read one element behind the tile at last: both have a margin. */
+TEST(what_is_made_again_needs_the_margin_of_both) {
+  enum { SIZE = 40 };
+  for (int64_t edge = 0; edge < 2; edge++) {
+    open_widening("1000");
+    lgt_id x = apply("a1 c1 add =0", filled(SIZE, 1, 0), 0), y = vector(SIZE), z = vector(SIZE),
+           w = vector(SIZE - 1);
+    int64_t inner = SIZE - 2 * edge;
+    lgt_id part = slice_of(rt, y, 0, edge, inner, 1), of = slice_of(rt, x, 0, edge, inner, 1);
+    CHECK(!lgt_fence(rt));
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, z, y);
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c3 mul =0"), 2, part, of);
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 sub =0"), 3, w, slice_of(rt, y, 0, 1, SIZE - 1, 1),
+           slice_of(rt, y, 0, 0, SIZE - 1, 1));
+    CHECK(!lgt_fence(rt));
+    const lgt_plan *plan = plan_of(4);
+    CHECK(plan && plan->ngroup == 1 && plan->group[0].turns == 2);
+    for (int i = 0; i < 4; i++)
+      CHECK_EQ(plan->call[i].wide->above[0] + plan->call[i].wide->below[0], i % 2 == 0);
+    double last = 0;
+    for (int i = 0; i < SIZE; i++) {
+      double now = i >= edge && i < SIZE - edge ? 3 * (i + 1) : i + 2;
+      CHECK(value_at(y, i) == now && value_at(z, i) == 2 * (i + 2) &&
+            (!i || value_at(w, i - 1) == now - last));
+      last = now;
+    }
+    lgt_close(rt);
+  }
+}
+
 /* One owner overwrites element `at`; then each reads one element behind its own, of 20 to either: one group, or two? */
 static void read_behind(int at, int64_t turns, int ngroup) {
   enum { SIZE = 40 };
@@ -420,6 +451,7 @@ int main(void) {
   RUN(margins_that_cost_more_than_exchanges_are_none);
   RUN(large_tiles_have_margins_where_memory_suffices);
   RUN(launches_of_other_extents_have_margins_too);
+  RUN(what_is_made_again_needs_the_margin_of_both);
   RUN(what_one_owner_alone_has_written_is_in_no_margin);
   RUN(reductions_have_no_margins);
   RUN(a_group_ends_where_least_is_needed);

@@ -476,15 +476,16 @@ static int end_of_memory(const lgt_fuser *fuser, lgt_plan *plan, int first, int 
 /* The plan's newest group may take the calls before `next`, and no more without margins.  A *turn* is what it would take from
  * there on if it began there: take so many that one of them is cheapest, in exchanges, memory and what is computed in margins.
  * Returns the next call after the group. */
-static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next, lgt_halo *margin) {
+static int take_turns(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, const int *last, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_halo *margin = all->margin;
   int first = group->first, plain = next, turn = next, end = next;
   double stream = lgt_widen_stream(fuser, group->launch, 1), least = fuser->config->widen + stream;
   for (int turns = 2; turn < plan->ncall; turns++, turn = end) {
     lgt_refusal refusal = LGT_REFUSAL_END;
     while (end < plan->ncall && (refusal = may_go_on(fuser, plan, all, turn, end)) == LGT_REFUSAL_END)
       note_member(fuser, plan, all, end++);
-    if (end == turn || !lgt_widen_margins(fuser, plan, first, end, margin)) break;
+    if (end == turn || !lgt_widen_margins(fuser, plan, first, end, last, margin)) break;
     double more = lgt_widen_cost(plan, first, end, margin),
            whole = more + fuser->config->widen * lgt_widen_messages(plan, first, end, margin) +
                    lgt_widen_stream(fuser, group->launch, turns);
@@ -604,7 +605,7 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
   while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
     note_member(fuser, plan, all, next++);
   bool whole = group->launch->kind == LGT_PARTITION_NONE;
-  if (!whole && may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, next, all->margin);
+  if (!whole && may_turn(fuser, plan, first, next)) next = take_turns(fuser, plan, all, u->last, next);
   bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
                group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE || group->refusal == LGT_REFUSAL_REDUCTION;
   int end = whole   ? end_of_memory(fuser, plan, first, next)
@@ -615,11 +616,12 @@ static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, cons
 }
 
 /* The calls [first, next) are a group: where are they computed? */
-static bool place_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, lgt_halo *margin) {
+static bool place_calls(const lgt_fuser *fuser, lgt_plan *plan, int first, int next, const int *last,
+                        lgt_halo *margin) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   for (int i = first; i < next; i++) plan->call[i].wide = plan->call[i].launch;
   if (!group->turns) return true;
-  bool good = lgt_widen_margins(fuser, plan, first, next, margin); /* as it was for more turns */
+  bool good = lgt_widen_margins(fuser, plan, first, next, last, margin); /* as it was for more turns */
   lgt_assert(good);
   return lgt_widen_calls(fuser, plan, first, next, margin);
 }
@@ -651,7 +653,7 @@ lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     next = take_calls(fuser, plan, &all, &u, i);
     group->count = next - i;
     group->notes = lgt_mem_zalloc(sizeof *group->notes);
-    if (good) good = place_calls(fuser, plan, i, next, all.margin);
+    if (good) good = place_calls(fuser, plan, i, next, u.last, all.margin);
     if (group->mixed) group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch);
     good &= group->notes && group->launch;
     note_uses(plan, i, next);

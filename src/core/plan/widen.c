@@ -177,22 +177,69 @@ static bool reach(const lgt_fuser *fuser, const lgt_plan_call *writer, int other
   return true;
 }
 
-bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next, lgt_halo *margin) {
+/* A reader with a margin: let that of an earlier call be as wide as the reader needs it. */
+static bool serve(const lgt_fuser *fuser, const lgt_plan_call *w, const lgt_plan_call *r,
+                  const lgt_halo *margin, lgt_halo *wanted) {
+  for (int a = 0; a < r->nargs; a++)
+    for (int b = 0; b < w->nargs; b++) {
+      if (w->root[b] != r->root[a] || !lgt_kind_writes(w->kind, b) ||
+          !(r->kind->privilege[a] & LGT_PRIV_READ || completes(fuser, r, a)) ||
+          !lgt_views_collide(lgt_layout_at(fuser->stores, w->layout[b]), true,
+                             lgt_layout_at(fuser->stores, r->layout[a]), completes(fuser, r, a)))
+        continue;
+      if (!reach(fuser, w, b, r, a, margin, wanted)) return false;
+    }
+  return true;
+}
+
+/* The only argument through which a call writes; -1: there are several. */
+static int only_result(const lgt_plan_call *call) {
+  int found = -1, n = 0;
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a)) found = a, n++;
+  return n == 1 ? found : -1;
+}
+
+/* Does a later call write what an earlier one writes through its argument b, and nothing else, cut alike?  Then those behind both
+ * ask the same of either. */
+static bool renews(const lgt_plan_call *later, const lgt_plan_call *earlier, int b) {
+  int a = only_result(later);
+  const lgt_space *x = &earlier->space, *y = &later->space;
+  return a >= 0 && later->root[a] == earlier->root[b] && later->layout[a] == earlier->layout[b] &&
+         later->launch == earlier->launch && !later->repeats && x->ndim == y->ndim &&
+         !memcmp(x->extent, y->extent, (size_t)x->ndim * sizeof *x->extent) &&
+         !memcmp(&x->align[b], &y->align[a], sizeof *x->align);
+}
+
+static void widen(lgt_halo *margin, const lgt_halo *other) {
+  for (int d = 0; d < LGT_MAX_DIM; d++) {
+    if (margin->below[d] < other->below[d]) margin->below[d] = other->below[d];
+    if (margin->above[d] < other->above[d]) margin->above[d] = other->above[d];
+  }
+}
+
+/* The last call that uses what a call writes. */
+static int last_reader(const lgt_plan_call *call, const int *last) {
+  int found = -1;
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a) && last[call->root[a]] > found) found = last[call->root[a]];
+  return found;
+}
+
+bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next, const int *last,
+                       lgt_halo *margin) {
   memset(margin, 0, (size_t)(next - first) * sizeof *margin);
   for (int i = next - 2; i >= first; i--) {
     const lgt_plan_call *w = &plan->call[i];
-    for (int k = i + 1; k < next && !w->repeats; k++) /* else each task has its own result */
-      for (int a = 0; a < plan->call[k].nargs; a++)
-        for (int b = 0; b < w->nargs; b++) {
-          const lgt_plan_call *r = &plan->call[k];
-          if (w->root[b] != r->root[a] || !lgt_kind_writes(w->kind, b) ||
-              !(r->kind->privilege[a] & LGT_PRIV_READ || completes(fuser, r, a)) ||
-              !lgt_views_collide(lgt_layout_at(fuser->stores, w->layout[b]), true,
-                                 lgt_layout_at(fuser->stores, r->layout[a]), completes(fuser, r, a)))
-            continue;
-          if (!reach(fuser, w, b, r, a, &margin[k - first], &margin[i - first])) return false;
-        }
-    if (!is_nothing(&margin[i - first]) && !can_widen(plan, w)) return false;
+    lgt_halo *wanted = &margin[i - first];
+    int result = only_result(w), end = last_reader(w, last);
+    for (int k = i + 1; k < next && k <= end && !w->repeats; k++) { /* else each task has its own result */
+      if (!serve(fuser, w, &plan->call[k], &margin[k - first], wanted)) return false;
+      if (result < 0 || !renews(&plan->call[k], w, result)) continue;
+      widen(wanted, &margin[k - first]);
+      break;
+    }
+    if (!is_nothing(wanted) && !can_widen(plan, w)) return false;
   }
   return true;
 }

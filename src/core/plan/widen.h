@@ -43,8 +43,8 @@ bool lgt_widen_may(const lgt_fuser *fuser, const lgt_partition *launch);
 bool lgt_widen_reaches(const lgt_fuser *fuser, const lgt_plan_call *earlier, int other, const lgt_plan_call *call, int arg);
 
 /* The margins of the calls [first, next) of a plan's newest group, whose launches have the same owners; false: some call cannot
- * have its own, or would read what another owner alone has written. */
-bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next, lgt_halo *margin);
+ * have its own, or would read what another owner alone has written.  last: by root, the last call that uses it. */
+bool lgt_widen_margins(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next, const int *last, lgt_halo *margin);
 /* Microseconds that a domain in the middle takes for them, and how many times as many messages its exchange takes as one for
  * the tiles alone: there are some across corners. */
 double lgt_widen_cost(const lgt_plan *plan, int first, int next, const lgt_halo *margin);
