@@ -195,18 +195,20 @@ check.case("reductions that share nothing, but what is computed of both", functi
   check.equal({ both:item(), alone:item() }, { 13 * 500 * 499 / 2, 4 * 500 * 499 / 2 })
 end)
 
+-- Passes of f, once there is nothing new.
+local function passes(f)
+  f()
+  lgt.fence()
+  local before = lgt.stats().passes
+  f()
+  lgt.fence()
+  return lgt.stats().passes - before
+end
+
 check.case("reductions that cost too little for another worker are one loop", function()
   lgt.options { abreast = "16K" }
   local x, dear, y = {}, np.arange(500) * 0.5, np.arange(500) * 0.25
   for k = 1, 8 do x[k] = np.arange(300) * 0.5 + k end
-  local function passes(f)
-    f() -- from now on there is nothing new
-    lgt.fence()
-    local before = lgt.stats().passes
-    f()
-    lgt.fence()
-    return lgt.stats().passes - before
-  end
   local sums, sum = {}
   local chains = passes(function() -- what is computed on the way stays in registers, and costs no bytes
     for k = 1, 8 do sums[k] = (x[k] + 0.25 + 0.5 + 0.75 + 1):sum() end
@@ -217,24 +219,12 @@ check.case("reductions that cost too little for another worker are one loop", fu
   lgt.options { abreast = 1 }
 end)
 
-check.case("what shares nothing and fills the nearest cache is read few arrays at once", function()
-  local function arrays_of(n)
+check.case("arrays that share nothing and fill the nearest cache are read few at once", function()
+  local counts = {}
+  for _, n in ipairs { 100, 8000 } do
+    lgt.options { abreast = n } -- and no plan for other lengths is at hand
     local x, y = {}, {}
     for k = 1, 16 do x[k], y[k] = np.arange(n) * 1.0 + k, np.zeros(n) end
-    return x, y
-  end
-  local function passes(f)
-    f()
-    lgt.fence()
-    local before = lgt.stats().passes
-    f()
-    lgt.fence()
-    return lgt.stats().passes - before
-  end
-  local many, few = {}, {}
-  for _, n in ipairs { 100, 8000 } do
-    local x, y = arrays_of(n)
-    lgt.options { abreast = n } -- and no plan for other lengths is at hand
     local own = passes(function() for k = 1, 16 do y[k]["..."] = x[k] * 2 + 1 end end)
     local shared = passes(function() for k = 1, 12 do y[k]["..."] = x[1] * k end end)
     local left = passes(function() -- another loop reads it all
@@ -244,19 +234,20 @@ check.case("what shares nothing and fills the nearest cache is read few arrays a
       y[7]["2:"] = sum
     end)
     check.equal({ y[6](n), y[7](2), y[12](n), y[16](n) }, { 3 * (n + 5), 3 * 21, 12 * n, 2 * (n + 15) + 1 })
-    table.insert(n > 100 and many or few, { own, shared, left })
+    counts[n] = { own, shared, left }
   end
-  if one_memory then check.equal({ few[1], many[1] }, { { 1, 1, 2 }, { 4, 1, 2 } }) end
+  if one_memory then check.equal({ counts[100], counts[8000] }, { { 1, 1, 2 }, { 4, 1, 2 } }) end
   lgt.options { abreast = 1 }
-  -- and so are pieces of one array
-  local x, y = np.arange(64000) * 1.0, np.zeros(64000)
+end)
+
+check.case("so are pieces of one array, but not its columns", function()
+  local x, y, columns = np.arange(64000) * 1.0, np.zeros(64000), np.ones(8000, 12)
   local pieces = passes(function()
     for first = 1, 64000, 4000 do
       local piece = ("%d:%d"):format(first, first + 3999)
       y[piece] = x[piece] * 0.5
     end
   end)
-  local columns = np.ones(8000, 12)
   local interleaved = passes(function()
     for k = 1, 12 do
       local column = (":, %d"):format(k)

@@ -6,8 +6,8 @@
  *
  * Array elements from HUGE bytes on are mapped in huge pages: worth 8% on a stencil and more on random access.  They begin
  * a little behind a multiple of HUGE, each somewhere else, lest a pass over many arrays finds the elements of one index
- * all in the same few places of a cache.  Smaller blocks come from malloc, which keeps freed ones warm; if they fill many pages,
- * they begin somewhere else in a page each, for the same reason.
+ * all in the same few places of a cache.  Smaller blocks come from malloc, which keeps freed ones warm; those of
+ * SPREAD bytes and more take up to a page besides, to begin at different places of one, for the same reason.
  *
  * The counters are relaxed atomics: they are read when a test is at rest.  Any thread, except an arena.
  */
@@ -27,8 +27,8 @@
 #define PAGE        ((size_t)4096)
 #define COLOURS     32
 #define COLOUR      (PAGE + 128)       /* from one beginning to the next: another page, other lines of it */
-#define SPREAD      ((size_t)32 << 10) /* from so many bytes on small blocks begin somewhere in a page */
-#define STEP        ((size_t)128)      /* from one beginning to the next, in a page */
+#define SPREAD      ((size_t)32 << 10) /* blocks of so many bytes begin at different places of a page */
+#define STEP        ((size_t)128)      /* from one of these to the next */
 #define ARENA_BLOCK ((size_t)64 << 10)
 
 static atomic_int_fast64_t count, live;

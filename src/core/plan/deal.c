@@ -3,9 +3,9 @@
 
 #include "plan/inline.h"
 
-/* A loop that moves more bytes than the nearest cache has, in more streams than these, is dealt so that few are read at once:
- * processors foresee few streams, and those that begin at like addresses drive each other out.  (Whatever the arrays are to each
- * other, a loop has no more large ones than MAX_STREAMS of place.c.) */
+/* A loop is dealt to have few streams if it moves more bytes than the nearest cache has, in more streams than these: processors
+ * foresee few, and those that begin at like addresses drive each other out.  (Whatever its arrays are to each other, a loop has
+ * no more large ones than MAX_STREAMS of place.c.) */
 static const double CACHE = 32 << 10;
 enum { STREAMS = 8 };
 
@@ -205,9 +205,9 @@ static int most_loops(const dealer *d, const lgt_weave_loop *loop) {
   return most > 1 ? (int)most : 1;
 }
 
-/* Neighbouring sets share a loop until, if it is to be dealt so (`crowded`), it has many streams.  If loops may run abreast, so many at most, they cost
- * about the same besides, and none less than `abreast`.  Afterwards set[k] is the loop of the item at place k, from 0; returns how
- * many loops there are. */
+/* Neighbouring sets share a loop.  If it is `crowded`, they do so until they have many streams.  If loops may run abreast, so many
+ * at most, they cost about the same besides, and none less than `abreast`.  Afterwards set[k] is the loop of the item at place k,
+ * from 0; returns how many loops there are. */
 static int choose_loops(dealer *d, int most, price cost, bool crowded) {
   double least = (double)d->w->fuser->config->abreast, share = units(cost) / most;
   price own = {0}, left = cost;

@@ -14,9 +14,10 @@
  *   sets     items that share memory, more than a number, stay together; so do those of views that lie among each other
  *   cost     each of the loops costs as much as loops that run abreast must (abreast.h)
  *
- * With one memory, a loop is dealt for another reason, too: it has more streams than a processor foresees, of more bytes than its
- * nearest cache has, and no other loop of the group touches anything near those.  Then it becomes as many loops as it takes for each
- * to have few streams.  Example: a program scales each of sixteen arrays, or one piece of an array after the other.
+ * With one memory, a loop is dealt for another reason, too: what it reads and writes are more *streams* of memory (views that are
+ * gone through side by side) than a processor foresees, and more bytes than its nearest cache has, and no other loop of the group
+ * touches anything near those.  Then it becomes as many loops as it takes for each to have few streams.  Example: a program scales
+ * each of sixteen arrays, or one piece of an array after the other.
  *
  * No value depends on dealing: how a loop's elements are cut into chunks follows from its space.  Nor does any result of the
  * program: items that share what might be stored stay together.  So dealing may depend on the workers of a rank.
