@@ -39,6 +39,18 @@ check.case("what dies while memory is given back is found by the next sweep", fu
   count:free()
 end)
 
+-- Ids are used again, the last one first: the greatest says how many arrays were there at once.  Early, too: a collection of
+-- a heap in which there have been many takes longer.
+check.case("dead results are found while their records are in the caches", function()
+  local a, b, most = np.eye(4), np.ones(4, 4), 0
+  for _ = 1, 20000 do
+    b = a:dot(b)
+    most = math.max(most, b.id)
+  end
+  check.equal(b(1, 1), 1)
+  check.that(most < 5000, most .. " arrays were there at once")
+end)
+
 check.case("what a function has used goes when it has returned", function()
   local before = live()
   local function solve(n) -- traces of inner functions hold small objects of FFI that these use

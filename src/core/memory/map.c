@@ -285,11 +285,15 @@ void lgt_map_let_go(lgt_map *map, int64_t bytes) {
 }
 
 static void count_held(lgt_map *map, const lgt_instance *inst) {
-  if (!is_held(inst) && inst->bytes) lgt_map_hold(map, inst->bytes + RECORDS);
+  if (is_held(inst) || !inst->bytes) return;
+  lgt_map_hold(map, inst->bytes + RECORDS);
+  map->held_since++;
 }
 
 static void count_let_go(lgt_map *map, const lgt_instance *inst) {
-  if (!is_held(inst) && inst->bytes) lgt_map_let_go(map, inst->bytes + RECORDS);
+  if (is_held(inst) || !inst->bytes) return;
+  lgt_map_let_go(map, inst->bytes + RECORDS);
+  if (map->held_since) map->held_since--;
 }
 
 /* With several domains, and thin instances, it is not asked for. */

@@ -116,6 +116,7 @@ typedef struct lgt_map {
   int64_t kept_alone;       /* with one domain: bytes of those that recipes keep, and no store any more */
   int64_t since_collection; /* bytes that stores and recipes came to hold since the last collection, and hold still, and of
                              * records: what dead handles may hold */
+  int64_t held_since;       /* ... and how many instances these are */
   int64_t copied;           /* bytes between instances of this rank */
   bool check;               /* new instances are filled with NaN, so that a read of what was never written shows */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */

@@ -135,24 +135,8 @@ lgt_id lgt_layout_view(lgt_runtime *rt, lgt_id array, uint32_t layout) {
 
 void lgt_array_free(lgt_runtime *rt, lgt_id array) { lgt_handle_drop(rt, array); }
 
-/* What freeing an array will look at, in the order in which one thing leads to the next. */
-static void foresee(const lgt_runtime *rt, lgt_id array, int step) {
-  if (!array || array > rt->stores.max_handle || !rt->stores.handle[array].store) return;
-  const lgt_store *store = &rt->stores.store[rt->stores.handle[array].store];
-  if (step == 0) lgt_mem_expect(store, sizeof *store);
-  if (step == 1) lgt_mem_expect(store->replica, sizeof *store->replica);
-  if (step == 2 && store->replica) lgt_mem_expect(store->replica->inst, sizeof *store->replica->inst);
-}
-
 void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
-  enum { STEPS = 3, AHEAD = 8 };
-  for (int64_t i = 0; i < count; i++) {
-    for (int step = 0; step < STEPS; step++) {
-      int64_t next = i + (STEPS - step) * AHEAD;
-      if (next < count) foresee(rt, arrays[next], step);
-    }
-    lgt_array_free(rt, arrays[i]);
-  }
+  for (int64_t i = 0; i < count; i++) lgt_array_free(rt, arrays[i]);
 }
 
 /* ---- arrays by shape, and views of arrays ---------------------------------------------------------------- */

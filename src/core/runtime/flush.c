@@ -43,6 +43,9 @@ static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a coll
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
 static const int64_t PRESSURE_SHARE = 4;        /* of what arrays may take: so much garbage at most */
 static const int64_t STORE_BYTES = 256;         /* of a store, also of one without elements, about */
+/* What a store, and its memory with what is noted of it, take longer to make and to drop once they have left the caches ... */
+static const double COLD_STORE_NS = 75, COLD_INSTANCE_NS = 225;
+enum { FEWEST_COLD = 1024, MOST_CACHED = 4096 }; /* ... which hold so many, about */
 enum {
   HANDLE_BYTES = 64,
   ENTRY_BYTES = 16
@@ -78,7 +81,7 @@ static void answered(lgt_runtime *rt) {
   if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
   rt->asked = 0;
   rt->collection_took = lgt_profile_now() - rt->asked_at;
-  rt->map.since_collection = 0;
+  rt->map.since_collection = rt->map.held_since = 0;
   rt->stores_collected = rt->stores.live_stores;
   rt->collections++;
 }
@@ -92,15 +95,26 @@ void lgt_collected(lgt_runtime *rt, double heap) {
   rt->pressure = (int64_t)(script * COLLECTION_NS_PER_BYTE * PRESSURE_BYTES_PER_NS);
 }
 
+/* Dead arrays that nobody knows to be dead take up the caches: the longer they are looked for, the colder are the records and
+ * the memory of those that follow.  Worth it if these cost more, all together, than a collection, as long as they are no more
+ * than fit into a cache.  `fresh`: so many stores may be dead. */
+static bool are_records_cold(const lgt_runtime *rt, int64_t fresh) {
+  double cold_ns = (double)fresh * COLD_STORE_NS + (double)rt->map.held_since * COLD_INSTANCE_NS,
+         most_ns = MOST_CACHED * (COLD_STORE_NS + COLD_INSTANCE_NS);
+  return fresh >= FEWEST_COLD && rt->fuser.collection_ns < (cold_ns < most_ns ? cold_ns : most_ns);
+}
+
 /* Is it time that the caller collects its garbage?  Where memory is short, garbage is a small part of it; where many stores are
  * alive, a collection is worth it once half as many more may be dead. */
 static bool is_pressed(lgt_runtime *rt) {
   if (rt->stores_collected > rt->stores.live_stores) rt->stores_collected = rt->stores.live_stores;
-  int64_t limit = rt->pressure, most = rt->map.pool->limit / PRESSURE_SHARE, many = rt->stores_collected / 2,
-          records = STORE_BYTES * (rt->stores.live_stores - rt->stores_collected - many);
+  int64_t limit = rt->pressure, most = rt->map.pool->limit / PRESSURE_SHARE,
+          fresh = rt->stores.live_stores - rt->stores_collected - rt->stores_collected / 2;
+  if (fresh < 0) fresh = 0;
   if (limit > most) limit = most;
   if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
-  return rt->map.since_collection + (records > 0 ? records : 0) > limit || at_random(rt);
+  return rt->map.since_collection + STORE_BYTES * fresh > limit || are_records_cold(rt, fresh) ||
+         at_random(rt);
 }
 
 void lgt_runtime_relieve(lgt_runtime *rt) {
