@@ -3,6 +3,14 @@ local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
 
+-- Each of them takes milliseconds of every start.
+check.case("a process loads no library that it has no use for", function()
+  local maps = assert(io.open("/proc/self/maps")):read("*a")
+  for _, name in ipairs { "hwloc/", "libcuda", "libopenblas", "libLLVM" } do
+    check.that(not maps:find(name, 1, true), name .. " is loaded")
+  end
+end)
+
 check.case("who and when", function()
   check.equal(lgt.rank(), 0)
   check.equal(lgt.size(), 1)

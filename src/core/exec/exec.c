@@ -22,7 +22,6 @@
  */
 #include "exec/exec.h"
 
-#include <hwloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -51,13 +50,11 @@ struct lgt_exec {
   atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
   pthread_t *thread;          /* owned */
   int nthread, cpus;
-  hwloc_topology_t topology;
-  bool has_topology;
-  hwloc_obj_t *core;  /* owned: where each worker stays; NULL: anywhere.  Submitting thread, as all below */
-  hwloc_obj_t vacant; /* the core that no worker has; NULL: none stays on one */
-  int here;           /* the number of the core on which the submitting thread was last */
-  bool together;      /* the submitting thread orders a task, and keeps the lock once it has it ... */
-  bool locked;        /* ... as it has now */
+  int *core;     /* owned: the number of the core on which each worker stays; -1: anywhere */
+  int vacant;    /* the core that no worker has; -1: unknown */
+  int here;      /* the one on which the submitting thread was last; it alone knows, as all from `core` on */
+  bool together; /* the submitting thread orders a task, and keeps the lock once it has it ... */
+  bool locked;   /* ... as it has now */
 };
 
 /* ---- with the lock held ------------------------------------------------------------------------- */
@@ -331,30 +328,37 @@ static void *worker(void *argument) {
   return NULL;
 }
 
-/* Worker n stays on the n-th core the process may use, and the first one is left to the script's own thread, if that is
- * there: it is bound to nothing. */
-static void bind_worker(lgt_exec *exec, int n) {
-  if (!exec->has_topology) return;
-  int cores = hwloc_get_nbobjs_by_type(exec->topology, HWLOC_OBJ_PU);
-  if (cores < 2 || n + 1 >= cores) return;
-  hwloc_obj_t core = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, (unsigned)n + 1);
-  if (!core || hwloc_set_thread_cpubind(exec->topology, exec->thread[n], core->cpuset, 0)) return;
+static bool bind_worker(lgt_exec *exec, int n, int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  if (pthread_setaffinity_np(exec->thread[n], sizeof set, &set)) return false;
   exec->core[n] = core;
-  exec->vacant = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, 0);
+  return true;
+}
+
+/* Each worker stays on a core of those that the process may use, and the first one is left to the script's own thread, if that
+ * is there: it is bound to nothing. */
+static void bind_workers(lgt_exec *exec) {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable)) return;
+  for (int core = 0, n = -1; core < CPU_SETSIZE && n < exec->nthread; core++) {
+    if (!CPU_ISSET(core, &usable)) continue;
+    if (n < 0) exec->vacant = core;
+    else if (!bind_worker(exec, n, core)) return;
+    n++;
+  }
 }
 
 /* The system puts the script's thread where it likes, and may leave it beside a worker for as long as a script runs, for
  * both of them sleep often: two threads would share one core while another one is idle.  Then the worker goes there. */
 static void make_way(lgt_exec *exec) {
-  int here = exec->vacant ? sched_getcpu() : exec->here;
+  int here = exec->vacant >= 0 ? sched_getcpu() : exec->here;
   if (here == exec->here) return;
   exec->here = here;
   for (int n = 0; n < exec->nthread; n++) {
-    hwloc_obj_t core = exec->core[n];
-    if (!core || (int)core->os_index != here) continue;
-    if (hwloc_set_thread_cpubind(exec->topology, exec->thread[n], exec->vacant->cpuset, 0)) return;
-    exec->core[n] = exec->vacant;
-    exec->vacant = core;
+    if (exec->core[n] != here) continue;
+    if (bind_worker(exec, n, exec->vacant)) exec->vacant = here;
     return;
   }
 }
@@ -367,9 +371,10 @@ static bool start_workers(lgt_exec *exec) {
   int i = 1;
   for (; i < exec->cpus; i++) {
     if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) break;
-    bind_worker(exec, exec->nthread++);
+    exec->core[exec->nthread++] = -1;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  bind_workers(exec);
   return i >= exec->cpus;
 }
 
@@ -391,16 +396,11 @@ lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
   pthread_cond_init(&exec->finished, NULL);
   exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
   exec->core = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->core);
-  exec->here = -1;
+  exec->vacant = exec->here = -1;
   if (!exec->thread || !exec->core) {
     lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
     lgt_exec_free(exec);
     return LGT_NO_MEMORY;
-  }
-  if (exec->cpus > 1 && hwloc_topology_init(&exec->topology) == 0) {
-    hwloc_topology_set_flags(exec->topology, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
-    exec->has_topology = hwloc_topology_load(exec->topology) == 0;
-    if (!exec->has_topology) hwloc_topology_destroy(exec->topology);
   }
   if (!start_workers(exec)) {
     lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", exec->nthread + 1,
@@ -419,7 +419,6 @@ void lgt_exec_free(lgt_exec *exec) {
   pthread_cond_broadcast(&exec->work);
   pthread_mutex_unlock(&exec->lock);
   for (int i = 0; i < exec->nthread; i++) pthread_join(exec->thread[i], NULL);
-  if (exec->has_topology) hwloc_topology_destroy(exec->topology);
   pthread_cond_destroy(&exec->work);
   pthread_cond_destroy(&exec->finished);
   pthread_mutex_destroy(&exec->lock);
