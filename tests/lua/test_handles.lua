@@ -39,8 +39,8 @@ check.case("what dies while memory is given back is found by the next sweep", fu
   count:free()
 end)
 
--- Ids are used again, the last one first: the greatest says how many arrays were there at once.  Early, too: a collection of
--- a heap in which there have been many takes longer.
+-- Ids are used again, the last one first: the greatest says how many arrays were there at once.  Early, too, for a heap
+-- in which there have been many takes longer to collect.
 check.case("dead results are found while their records are in the caches", function()
   local a, b, most = np.eye(4), np.ones(4, 4), 0
   for _ = 1, 20000 do
