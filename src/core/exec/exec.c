@@ -50,9 +50,10 @@ struct lgt_exec {
   atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
   pthread_t *thread;          /* owned */
   int nthread, cpus;
+  /* Of the submitting thread, as all below. */
   int *core;     /* owned: the number of the core on which each worker stays; -1: anywhere */
   int vacant;    /* the core that no worker has; -1: unknown */
-  int here;      /* the one on which the submitting thread was last; it alone knows, as all from `core` on */
+  int here;      /* the core on which the submitting thread was last; -1: unknown */
   bool together; /* the submitting thread orders a task, and keeps the lock once it has it ... */
   bool locked;   /* ... as it has now */
 };
