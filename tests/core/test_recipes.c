@@ -372,6 +372,42 @@ TEST(recipes_keep_nothing_that_can_be_computed_again) {
   lgt_close(rt);
 }
 
+/* A chain of LINKS arrays: each is x times the sums of the former one's rows, whose memory the next sums take. */
+enum { ROWS = 40, COLUMNS = 100, LINKS = 4 };
+static void weigh_rows(lgt_id x, lgt_id *link, int sum, int mul) {
+  for (int i = 0; i < LINKS; i++) {
+    lgt_id sums = vector(ROWS), wide = lgt_layout_view(rt, sums, lgt_layout_promote(rt, LAYOUT(rt, sums), 1, COLUMNS));
+    link[i] = array_of(rt, LGT_FLOAT64, 2, (int64_t[]){ROWS, COLUMNS});
+    CHECK(!launch(rt, sum, 2, wide, i ? link[i - 1] : x) && !launch(rt, mul, 3, link[i], x, wide));
+    lgt_array_free(rt, sums);
+    lgt_array_free(rt, wide);
+  }
+}
+
+/* No recipe goes through a reduction, but one may begin with what a reduction made, which is small. */
+TEST(reductions_are_stored_where_that_saves_a_collection) {
+  for (int affordable = 0; affordable < 2; affordable++) {
+    open_plain();
+    rt->fuser.collection_ns = affordable ? 6000 : 1000; /* less than storing the links costs */
+    lgt_id x = array_of(rt, LGT_FLOAT64, 2, (int64_t[]){ROWS, COLUMNS}), link[LINKS];
+    int sum = kind_of(rt, LGT_FLOAT64, "a1 sum>0"), mul = kind_of(rt, LGT_FLOAT64, "a1 a2 mul =0");
+    for (int i = 0; i < ROWS * COLUMNS; i++) buffer[i] = i % COLUMNS;
+    CHECK(!lgt_array_copy_in(rt, x, buffer));
+    weigh_rows(x, link, sum, mul);
+    for (int i = 0; i < LINKS - 1; i++) lgt_array_free(rt, link[i]); /* dead when the plan is made */
+    CHECK(!lgt_fence(rt));
+    CHECK_EQ(plan_of(2 * LINKS)->group[0].nmust_die > 0, !affordable);
+    weigh_rows(x, link, sum, mul);
+    CHECK(!lgt_fence(rt));
+    CHECK_EQ(stat_of(rt, "plans_made"), affordable ? 1 : 2); /* what must die and does not is stored then */
+    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c-1 =0"), 1, x) && !lgt_fence(rt));
+    double total = COLUMNS * (COLUMNS - 1) / 2.;
+    for (int i = 0; i < LINKS; i++) CHECK(value_at(link[i], 3) == 3 * pow(total, i + 1));
+    CHECK_EQ(stat_of(rt, "recipes_computed"), affordable ? LINKS - 1 : 0);
+    lgt_close(rt);
+  }
+}
+
 int main(void) {
   RUN(a_result_that_is_read_late_is_computed_then_and_stored_the_next_time);
   RUN(a_recipe_keeps_its_inputs);
@@ -387,5 +423,6 @@ int main(void) {
   RUN(what_recipes_do_not_read_may_be_written_in_place);
   RUN(what_fails_later_is_no_failure_of_a_recipe);
   RUN(recipes_keep_nothing_that_can_be_computed_again);
+  RUN(reductions_are_stored_where_that_saves_a_collection);
   return check_done();
 }

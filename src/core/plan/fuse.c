@@ -27,6 +27,8 @@ static const double RESULT_NS = 200;         /* ... and what it takes of its own
 static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
 /* Results are not stored that have so many times the bytes of what is saved for them. */
 enum { WORTH_SAVING = 2 };
+/* What may save a collection must not cost more than this part of it. */
+enum { WORTH_TRYING = 4 };
 
 const char *lgt_refusal_text(int refusal) {
 #define X(NAME, text) text,
@@ -338,6 +340,7 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
       lgt_plan_root *root = &plan->root[call->root[a]];
       root->uses++;
       if (lgt_kind_writes(call->kind, a)) root->writes++;
+      if (call->kind->privilege[a] & LGT_PRIV_REDUCE) root->reduced = true;
       const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
       root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);
     }
@@ -525,8 +528,23 @@ static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double stor
   return true;
 }
 
+/* No recipe goes through a reduction.  Where what was reduced is stored, all that is made of it may have recipes.  Not that
+ * it must: hence a small part of what the collection costs. */
+static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group, double collection_ns) {
+  double storing = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int e = 0; e < group->nelided; e++) {
+      const lgt_plan_root *root = &plan->root[group->elided[e].root];
+      if (!group->elided[e].must_die || !root->reduced) continue;
+      if (pass) plan->lessons->wanted[group->elided[e].root] = true;
+      else storing += (double)bytes_of(fuser, root) / STORE_BYTES_PER_NS + RESULT_NS;
+      if (storing > collection_ns / WORTH_TRYING) return false;
+    }
+  return storing > 0;
+}
+
 /* Results that must die before their group runs, but are cheaper to store than to collect; or that need not if the group
- * saves what they were made of, which is cheaper still. */
+ * saves what they were made of, or stores that, which is cheaper still. */
 static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns) {
   bool changed = false;
   for (int g = 0; g < plan->ngroup; g++) {
@@ -546,7 +564,10 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns)
       changed = true;
       continue;
     }
-    if (bytes / STORE_BYTES_PER_NS > collection_ns) continue;
+    if (bytes / STORE_BYTES_PER_NS > collection_ns) {
+      changed |= store_reductions(fuser, plan, group, collection_ns);
+      continue;
+    }
     for (int e = 0; e < group->nelided; e++)
       if (group->elided[e].must_die) plan->lessons->wanted[group->elided[e].root] = changed = true;
   }

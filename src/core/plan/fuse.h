@@ -95,6 +95,7 @@ typedef struct lgt_plan_root {
   bool saved;      /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
   bool alive;      /* was reachable when the plan was made */
   bool read;       /* by calls of the window */
+  bool reduced;    /* a call of the window reduces into it */
   bool spare;      /* need not be stored: its recipe keeps nothing that is not kept anyway */
   bool passing;    /* is not stored although it is alive: what recipes keep for it and others takes less */
   uint16_t writes; /* calls that write it */
