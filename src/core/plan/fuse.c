@@ -27,7 +27,7 @@ static const double RESULT_NS = 200;         /* ... and what it takes of its own
 static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
 /* Results are not stored that have so many times the bytes of what is saved for them. */
 enum { WORTH_SAVING = 2 };
-/* What may save a collection must not cost more than this part of it. */
+/* What may save work must not cost more than this part of it. */
 enum { WORTH_TRYING = 4 };
 
 const char *lgt_refusal_text(int refusal) {
@@ -529,8 +529,8 @@ static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double stor
 }
 
 /* No recipe goes through a reduction.  Where what was reduced is stored, all that is made of it may have recipes.  Not that
- * it must: hence a small part of what the collection costs. */
-static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group, double collection_ns) {
+ * it must: hence a small part of what it costs to collect, or to store all of it. */
+static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group, double otherwise_ns) {
   double storing = 0;
   for (int pass = 0; pass < 2; pass++)
     for (int e = 0; e < group->nelided; e++) {
@@ -538,7 +538,7 @@ static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_p
       if (!group->elided[e].must_die || !root->reduced) continue;
       if (pass) plan->lessons->wanted[group->elided[e].root] = true;
       else storing += (double)bytes_of(fuser, root) / STORE_BYTES_PER_NS + RESULT_NS;
-      if (storing > collection_ns / WORTH_TRYING) return false;
+      if (storing > otherwise_ns / WORTH_TRYING) return false;
     }
   return storing > 0;
 }
@@ -560,14 +560,13 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns)
       else large++;
     }
     if (!large) continue;
-    if (save(fuser, plan, g, bytes / STORE_BYTES_PER_NS + large * RESULT_NS, collection_ns)) {
+    double storing = bytes / STORE_BYTES_PER_NS + large * RESULT_NS;
+    if (save(fuser, plan, g, storing, collection_ns) ||
+        store_reductions(fuser, plan, group, storing < collection_ns ? storing : collection_ns)) {
       changed = true;
       continue;
     }
-    if (bytes / STORE_BYTES_PER_NS > collection_ns) {
-      changed |= store_reductions(fuser, plan, group, collection_ns);
-      continue;
-    }
+    if (bytes / STORE_BYTES_PER_NS > collection_ns) continue;
     for (int e = 0; e < group->nelided; e++)
       if (group->elided[e].must_die) plan->lessons->wanted[group->elided[e].root] = changed = true;
   }
