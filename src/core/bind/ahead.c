@@ -72,14 +72,24 @@ static bool avoid_moves(const view *v, const lgt_plan_access *access, bool store
 }
 
 /* The rest of a renamed slot, which is copied when all of its root has come. */
-static bool avoid_rest(const view *v, const lgt_plan_access *access, lgt_rect *inner) {
-  const lgt_layout *root = lgt_layout_at(v->try->binder->stores, v->group->slot[access->slot].layout);
-  const lgt_rect *written = &v->try->touched.spare[v->domain * v->group->nslot + access->slot];
+static bool avoid_rest(const view *v, const lgt_plan_access *access, int renamed, lgt_rect *inner) {
+  const lgt_layout *root = lgt_layout_at(v->try->binder->stores, v->group->slot[renamed].layout);
+  const lgt_rect *written = &v->try->touched.spare[v->domain * v->group->nslot + renamed];
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), piece[2 * LGT_MAX_DIM];
   int n = written->ndim < 0 ? -1 : lgt_rect_subtract(&all, written, piece);
   for (int i = 0; i < n; i++)
     if (!avoid(v, access, &piece[i], inner)) return false;
   return n >= 0;
+}
+
+/* All rests that an access touches: of the slot itself, or, if it stores, of others that have theirs from there. */
+static bool avoid_rests(const view *v, const lgt_plan_access *access, bool stores, lgt_rect *inner) {
+  for (int s = 0; s < v->group->nslot; s++) {
+    uint16_t rest = v->group->slot[s].rest;
+    bool touched = rest != LGT_NONE && (s == access->slot || (stores && rest == access->slot));
+    if (touched && !avoid_rest(v, access, s, inner)) return false;
+  }
+  return true;
 }
 
 /* The part of a tile of the loop's space that touches nothing that comes, perhaps all of it; false: the loop is to wait.  One that
@@ -95,9 +105,10 @@ static bool find_inner(const view *v, const lgt_rect *tile, lgt_rect *inner) {
     if (mode == LGT_ACCESS_REDUCE) return false;
     if (mode == LGT_ACCESS_INDEX || access->slot == LGT_NONE) continue;
     const lgt_plan_slot *slot = &v->group->slot[access->slot];
-    if (slot->rest != LGT_NONE && !avoid_rest(v, access, inner)) return false;
+    bool stores = mode == LGT_ACCESS_STORE;
+    if (!avoid_rests(v, access, stores, inner)) return false;
     bool old = slot->initial || slot->takes != LGT_NONE; /* may its memory be that of former contents? */
-    if (old && !avoid_moves(v, access, mode == LGT_ACCESS_STORE, inner)) return false;
+    if (old && !avoid_moves(v, access, stores, inner)) return false;
   }
   return true;
 }
