@@ -272,7 +272,8 @@ TEST(what_is_copied_afterwards_is_not_overwritten_before) {
       row = kind_of(rt, LGT_FLOAT64, "i0 cast:float64 =0");
   lgt_id from = array_of(rt, LGT_FLOAT64, 2, shape), to = array_of(rt, LGT_FLOAT64, 2, shape);
   CHECK(!launch(rt, row, 1, from) && !launch(rt, row, 1, to) && !lgt_fence(rt));
-  lgt_id made = array_of(rt, LGT_FLOAT64, 2, shape), part = slice_of(rt, made, 1, COLUMNS / 2, COLUMNS / 2, 1);
+  lgt_id made = array_of(rt, LGT_FLOAT64, 2, shape),
+         part = slice_of(rt, made, 1, COLUMNS / 2, COLUMNS / 2, 1);
   lgt_id upper = slice_of(rt, to, 0, 0, ROWS - 1, 1), lower = slice_of(rt, from, 0, 1, ROWS - 1, 1);
   int64_t groups = rt->binder.groups;
   CHECK(!launch(rt, copy, 2, made, to) && !launch(rt, fill, 1, part) && !launch(rt, copy, 2, upper, lower) &&

@@ -376,7 +376,8 @@ TEST(recipes_keep_nothing_that_can_be_computed_again) {
 enum { ROWS = 40, COLUMNS = 100, LINKS = 4 };
 static void weigh_rows(lgt_id x, lgt_id *link, int sum, int mul) {
   for (int i = 0; i < LINKS; i++) {
-    lgt_id sums = vector(ROWS), wide = lgt_layout_view(rt, sums, lgt_layout_promote(rt, LAYOUT(rt, sums), 1, COLUMNS));
+    lgt_id sums = vector(ROWS),
+           wide = lgt_layout_view(rt, sums, lgt_layout_promote(rt, LAYOUT(rt, sums), 1, COLUMNS));
     link[i] = array_of(rt, LGT_FLOAT64, 2, (int64_t[]){ROWS, COLUMNS});
     CHECK(!launch(rt, sum, 2, wide, i ? link[i - 1] : x) && !launch(rt, mul, 3, link[i], x, wide));
     lgt_array_free(rt, sums);

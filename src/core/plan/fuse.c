@@ -530,7 +530,8 @@ static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double stor
 
 /* No recipe goes through a reduction.  Where what was reduced is stored, all that is made of it may have recipes.  Not that
  * it must: hence a small part of what it costs to collect, or to store all of it. */
-static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group, double otherwise_ns) {
+static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group,
+                             double otherwise_ns) {
   double storing = 0;
   for (int pass = 0; pass < 2; pass++)
     for (int e = 0; e < group->nelided; e++) {
