@@ -262,8 +262,8 @@ TEST(what_is_copied_afterwards_is_not_read_before) {
   lgt_close(rt);
 }
 
-/* Some columns of a new matrix are those of x: a copy that comes after what has run ahead. */
-TEST(what_is_copied_afterwards_is_not_overwritten_before) {
+/* A new matrix has the last `kept` rows (dimension 0) or columns of `to`: a copy that comes after what has run ahead. */
+static void leave_last(int dim, int kept) {
   enum { ROWS = 2000, COLUMNS = 100 };
   static double got[ROWS * COLUMNS];
   const int64_t shape[] = {ROWS, COLUMNS};
@@ -272,18 +272,25 @@ TEST(what_is_copied_afterwards_is_not_overwritten_before) {
       row = kind_of(rt, LGT_FLOAT64, "i0 cast:float64 =0");
   lgt_id from = array_of(rt, LGT_FLOAT64, 2, shape), to = array_of(rt, LGT_FLOAT64, 2, shape);
   CHECK(!launch(rt, row, 1, from) && !launch(rt, row, 1, to) && !lgt_fence(rt));
-  lgt_id made = array_of(rt, LGT_FLOAT64, 2, shape),
-         part = slice_of(rt, made, 1, COLUMNS / 2, COLUMNS / 2, 1);
+  lgt_id made = array_of(rt, LGT_FLOAT64, 2, shape), part = slice_of(rt, made, dim, 0, shape[dim] - kept, 1);
   lgt_id upper = slice_of(rt, to, 0, 0, ROWS - 1, 1), lower = slice_of(rt, from, 0, 1, ROWS - 1, 1);
   int64_t groups = rt->binder.groups;
   CHECK(!launch(rt, copy, 2, made, to) && !launch(rt, fill, 1, part) && !launch(rt, copy, 2, upper, lower) &&
         !lgt_fence(rt));
   CHECK_EQ(rt->binder.groups - groups, 1);
+  CHECK_EQ(rt->binder.ahead_tasks, 2);
   CHECK(!lgt_array_copy_out(rt, made, got));
-  for (int i = 0; i < ROWS * COLUMNS; i++) CHECK_EQ(got[i], i % COLUMNS < COLUMNS / 2 ? i / COLUMNS : -1);
+  for (int i = 0; i < ROWS * COLUMNS; i++) {
+    int at = dim ? i % COLUMNS : i / COLUMNS;
+    CHECK_EQ(got[i], at < shape[dim] - kept ? -1 : i / COLUMNS);
+  }
   CHECK(!lgt_array_copy_out(rt, to, got));
   for (int i = 0; i < (ROWS - 1) * COLUMNS; i++) CHECK_EQ(got[i], i / COLUMNS + 1);
   lgt_close(rt);
+}
+TEST(what_is_copied_afterwards_is_not_overwritten_before) {
+  leave_last(0, 10); /* all but for these rows, `to` is overwritten before */
+  leave_last(1, 50);
 }
 
 /* Turns of a loop, which find plans, exchanges and tasks that an earlier one has made.  In place: a turn reads a version of x,

@@ -71,7 +71,7 @@ static bool avoid_moves(const view *v, const lgt_plan_access *access, bool store
   return true;
 }
 
-/* The rest of a renamed slot, which is copied when all of its root has come. */
+/* The rest of a renamed slot, which is copied when all of its root has come: there, or where it is copied from. */
 static bool avoid_rest(const view *v, const lgt_plan_access *access, int renamed, lgt_rect *inner) {
   const lgt_layout *root = lgt_layout_at(v->try->binder->stores, v->group->slot[renamed].layout);
   const lgt_rect *written = &v->try->touched.spare[v->domain * v->group->nslot + renamed];

@@ -12,7 +12,8 @@
  * The order of submission makes it so: what is sent, the job ahead, what is received, the rest.  Each of them waits for earlier
  * ones that touch the same instances (depend.h), as ever: elements that came are put into their place when the job ahead has
  * read its own, and the rest waits for both.  Copies between the domains of a rank are submitted with what is received: so the
- * job ahead may not write what one of them is yet to read, former contents that new ones take the place of among them.
+ * job ahead may not write what one of them is yet to read, former contents that new ones take the place of among them.  So are
+ * the rests of renamed slots (weave.h), copied within a domain: the job ahead leaves these elements alone, here and there.
  *
  * Each element is computed as it would be without that, and which messages there are does not change, so ranks need not agree:
  * it is done where a message is expected to take longer than two jobs instead of one.

@@ -7,8 +7,8 @@
  *   decide     which of the roots that the window creates are stored
  *   weave      each group into loops (weave.c)
  *   revise     results that may not be reachable when their group runs cost a collection each time;
- *              where storing them is cheaper, they are stored and the groups woven again, which may leave
- *              others of that sort
+ *              where it is cheaper to store them, or some that they were made of, or to save what the group
+ *              overwrites, that is done and the groups woven again, which may leave others of that sort
  */
 #include "plan/fuse.h"
 
@@ -21,13 +21,13 @@
 #include "plan/verify.h"
 #include "plan/weave.h"
 
-enum { ATTEMPTS = 5 };
+enum { ATTEMPTS = 6 };
 static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs ... */
 static const double RESULT_NS = 200;         /* ... and what it takes of its own, however small */
 static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
 /* Results are not stored that have so many times the bytes of what is saved for them. */
 enum { WORTH_SAVING = 2 };
-/* What may save work must not cost more than this part of it. */
+/* What may turn out to be useless must not cost more than one part in so many of what it may spare. */
 enum { WORTH_TRYING = 4 };
 
 const char *lgt_refusal_text(int refusal) {
@@ -528,24 +528,38 @@ static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double stor
   return true;
 }
 
-/* No recipe goes through a reduction.  Where what was reduced is stored, all that is made of it may have recipes.  Not that
- * it must: hence a small part of what it costs to collect, or to store all of it. */
-static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, const lgt_plan_group *group,
-                             double otherwise_ns) {
-  double storing = 0;
-  for (int pass = 0; pass < 2; pass++)
-    for (int e = 0; e < group->nelided; e++) {
-      const lgt_plan_root *root = &plan->root[group->elided[e].root];
-      if (!group->elided[e].must_die || !root->reduced) continue;
-      if (pass) plan->lessons->wanted[group->elided[e].root] = true;
-      else storing += (double)bytes_of(fuser, root) / STORE_BYTES_PER_NS + RESULT_NS;
-      if (storing > otherwise_ns / WORTH_TRYING) return false;
-    }
-  return storing > 0;
+/* Bytes of the roots that a group finds and reads. */
+static int64_t bytes_found(const lgt_fuser *fuser, const lgt_plan *plan, int number) {
+  int64_t bytes = 0;
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_plan_root *root = &plan->root[r];
+    if (is_in(root, number) && root->read && !root->fresh) bytes += bytes_of(fuser, root);
+  }
+  return bytes;
+}
+
+static bool is_reduced_and_must_die(const lgt_plan *plan, const lgt_plan_elided *elided) {
+  return elided->must_die && plan->root[elided->root].reduced;
+}
+
+/* A recipe does not go through a reduction.  If what was reduced is stored, what is made of it may have recipes; not if it must
+ * die for another reason, too, and so storing must cost little beside the alternative, to collect or to store all of it.  Nor
+ * must it cost more to copy what these recipes keep, should the next window overwrite that. */
+static bool store_reductions(const lgt_fuser *fuser, lgt_plan *plan, int number, double alternative_ns) {
+  const lgt_plan_group *group = &plan->group[number];
+  double cost = 0;
+  for (int e = 0; e < group->nelided; e++)
+    if (is_reduced_and_must_die(plan, &group->elided[e]))
+      cost += (double)bytes_of(fuser, &plan->root[group->elided[e].root]) / STORE_BYTES_PER_NS + RESULT_NS;
+  if (cost == 0 || cost > alternative_ns / WORTH_TRYING) return false;
+  if ((double)bytes_found(fuser, plan, number) / SAVE_BYTES_PER_NS > alternative_ns) return false;
+  for (int e = 0; e < group->nelided; e++)
+    if (is_reduced_and_must_die(plan, &group->elided[e])) plan->lessons->wanted[group->elided[e].root] = true;
+  return true;
 }
 
 /* Results that must die before their group runs, but are cheaper to store than to collect; or that need not if the group
- * saves what they were made of, or stores that, which is cheaper still. */
+ * stores the reductions among what they were made of, or saves what it overwrites of that, which is cheaper still. */
 static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns) {
   bool changed = false;
   for (int g = 0; g < plan->ngroup; g++) {
@@ -562,8 +576,8 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan, double collection_ns)
     }
     if (!large) continue;
     double storing = bytes / STORE_BYTES_PER_NS + large * RESULT_NS;
-    if (save(fuser, plan, g, storing, collection_ns) ||
-        store_reductions(fuser, plan, group, storing < collection_ns ? storing : collection_ns)) {
+    if (store_reductions(fuser, plan, g, storing < collection_ns ? storing : collection_ns) ||
+        save(fuser, plan, g, storing, collection_ns)) {
       changed = true;
       continue;
     }
@@ -717,7 +731,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
     status = lgt_group_calls(fuser, plan);
     decide_stored(fuser, plan);
     if (!status) status = weave_groups(fuser, plan);
-    if (status || !revise(fuser, plan, collection_ns)) break;
+    if (status || attempt + 1 == ATTEMPTS || !revise(fuser, plan, collection_ns)) break;
   }
   if (!status && !insert(fuser, plan))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");

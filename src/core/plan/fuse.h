@@ -277,7 +277,7 @@ typedef struct lgt_plan_group {
 
 typedef struct lgt_lessons {
   bool stale;   /* they have changed: the plan shall be made again */
-  bool *wanted; /* in the same block, by root: was asked for after it had been elided; is to be stored from then on */
+  bool *wanted; /* in the same block, by root: is to be stored: was asked for after it had been elided, or that is cheaper */
 } lgt_lessons;
 
 typedef struct lgt_plan {
